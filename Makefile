@@ -1,0 +1,45 @@
+# Two commands: `make book` renders the book, `make test` runs everything CI holds us to.
+PROFILE ?= quick
+DEVICE  ?= cpu
+JOBS    ?=
+PYTHON  ?= python3
+PORT    ?= 8000
+
+BIN  := .venv/bin
+HIER := $(BIN)/hier
+RUN_OPTIONS := --profile $(PROFILE) --device $(DEVICE) $(if $(JOBS),--jobs $(JOBS))
+
+.PHONY: book test serve bench lock clean data help
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+data: .venv/ready  ## fetch the image data the pages use (a set that cannot be had is reported, its pages are skipped)
+	@$(HIER) data mnist || true
+
+book: data  ## run every page and render the book to _build/html
+	$(HIER) run $(RUN_OPTIONS)
+	$(HIER) book --profile $(PROFILE) --device $(DEVICE)
+
+test: .venv/ready  ## lint, types, unit tests, every page at smoke and quick, numbers, book, browser
+	@JOBS=$(JOBS) tests/stages
+
+serve: .venv/ready  ## serve the rendered book on this machine
+	@echo "http://localhost:$(PORT)"; $(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+bench: .venv/ready  ## side-by-side measurements, written to benchmarks/results
+	$(BIN)/python -m benchmarks
+
+lock: .venv/ready  ## resolve pyproject.toml into requirements.lock and environment.yml
+	$(BIN)/python -m hierlib.lab.lock
+
+clean:  ## remove everything that was built (not the environment, not the data)
+	rm -rf _build book/ledger.md book/gallery.md book/errata.md book/status.md book/_static/thumbs book/_static/mathjax
+	find notebooks -name '*.ipynb' -delete

@@ -1,0 +1,1 @@
+"""Inputs and labels: spheres, images, label noise."""

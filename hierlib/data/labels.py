@@ -1,0 +1,20 @@
+"""Labels that are not the data's own: random signs, and the hardest direction of a kernel."""
+
+import torch
+from torch import Tensor
+
+from hierlib.streams import stream
+
+
+def random_signs(n: int, seed: int, name: str = "random labels") -> Tensor:
+    """n independent uniform labels in {-1, +1}: (n,)."""
+    return torch.randint(0, 2, (n,), generator=stream(seed, name, n)).double() * 2 - 1
+
+
+def worst_case_labels(eigenvectors: Tensor) -> Tensor:
+    """The eigenvector of the smallest eigenvalue, scaled to the norm sqrt(n) of +-1 labels (Arora et al. 2019, fig. 1).
+
+    `eigenvectors` (n, n) holds them as columns in descending order of the eigenvalue. The paper's eigenvector has norm
+    one; without the scaling its loss would start n times lower than that of +-1 labels.
+    """
+    return eigenvectors[:, -1] * len(eigenvectors) ** 0.5

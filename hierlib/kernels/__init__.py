@@ -1,0 +1,1 @@
+"""Kernels of infinitely wide and of finite networks."""

@@ -1,0 +1,37 @@
+"""Eigenvalues, eigenvectors and the inverse norm of a symmetric positive definite matrix."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues (n,) in descending order and the eigenvectors as columns (n, n)."""
+
+    values: Tensor
+    vectors: Tensor
+
+
+def spectrum(H: Tensor) -> Spectrum:
+    """Eigenpairs of a symmetric matrix, largest first, always in float64.
+
+    The smallest eigenvalues of real Gram matrices are 1e-4 to 1e-6 of the largest: float32 cannot see them.
+    """
+    values, vectors = torch.linalg.eigh(H.double())
+    return Spectrum(values.flip(0), vectors.flip(1))
+
+
+def energies(vectors: Tensor, y: Tensor) -> Tensor:
+    """Share of |y|^2 on each eigenvector, (v_i' y)^2 / |y|^2: sums to one."""
+    return (vectors.T @ y) ** 2 / (y @ y)
+
+
+def inverse_norm(H: Tensor, y: Tensor) -> Tensor:
+    """sqrt(y' H^-1 y) by Cholesky: y (n,) -> scalar, or one value per column of y (n, q) -> (q,).
+
+    The length of the path that gradient descent takes to fit y (Arora et al. 2019, lemma 5.3).
+    """
+    columns = y[:, None] if y.ndim == 1 else y
+    half = torch.linalg.solve_triangular(torch.linalg.cholesky(H), columns, upper=False)
+    return half.norm(dim=0).squeeze(0) if y.ndim == 1 else half.norm(dim=0)

@@ -1,0 +1,89 @@
+"""Render the book: fresh pairs, generated pages, jupyter-book with warnings as errors. Nothing is executed here."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import jupytext
+import nbformat
+from jupytext.combine import combine_inputs_with_outputs
+from nbformat import NotebookNode
+
+from hierlib.files import write_text
+from hierlib.lab import reports
+from hierlib.lab.page import Job, Page
+from hierlib.lab.project import Project, UserError
+from hierlib.lab.record import run_folder, stored_record
+from hierlib.lab.registry import Paper
+
+# What a page with maths needs of MathJax: 2 of the 30 MB that the package carries.
+MATHJAX = ("tex-mml-chtml.js", "output/chtml/fonts", "input/tex/extensions")
+
+
+def render(
+    project: Project, registry: dict[str, Paper], pages: list[Page], jobs: list[Job], say: Callable[[str], None]
+) -> Path:
+    """Build `_build/html` and return the address of its front page."""
+    executed = {}
+    for page, job in zip(pages, jobs, strict=True):
+        executed[page.id] = refresh_pair(project, page, job)
+        if executed[page.id] is None:
+            say(f"{page.id} has no {job.profile} run of the present code: its page shows no numbers (hier run {page.id})")
+    vendor_mathjax(project)
+    reports.write(project, registry, jobs, executed)
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
+    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
+    if done.returncode:
+        lines = (done.stdout + done.stderr).splitlines()
+        told = [line for line in lines if re.search("WARNING|ERROR|rror:", line)] or lines[-15:]
+        raise UserError("the book does not build without warnings:\n" + "\n".join(told))
+    return project.build / "html" / "index.html"
+
+
+def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
+    """Write `<page>.ipynb` beside the text: prose and code from the text, outputs from the stored run if there is one.
+
+    Returns the executed notebook, or None when the page was not run with the present code.
+    """
+    pair = jupytext.reads(page.text, fmt="md:myst")
+    executed = None
+    if stored_record(project, job) is not None:
+        executed = nbformat.read(run_folder(project, job) / "executed.ipynb", as_version=4)
+        pair = combine_inputs_with_outputs(pair, executed)
+        settings = ", ".join(f"{name} = {value}" for name, value in job.parameters.items())
+        banner = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"
+    else:
+        banner = f"```{{warning}}\nThis page has not been run at profile {job.profile} with the present code: it shows no numbers.\n```"
+    first_code = next((i for i, cell in enumerate(pair.cells) if cell.cell_type == "code"), len(pair.cells))
+    pair.cells.insert(first_code, nbformat.v4.new_markdown_cell(banner))
+    for number, cell in enumerate(pair.cells):  # ids and times that change from run to run would change the file
+        cell["id"] = f"cell-{number}"
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+    pair.metadata.pop("papermill", None)
+    pair.metadata["language_info"] = {"name": "python"}
+    write_text(page.path.with_suffix(".ipynb"), json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
+    return executed
+
+
+def vendor_mathjax(project: Project) -> None:
+    """Put MathJax beside the book, so that formulas need no network."""
+    target = project.root / "book" / "_static" / "mathjax"
+    if (target / MATHJAX[0]).exists():
+        return
+    spec = find_spec("sphinx-mathjax-offline")
+    if spec is None or spec.origin is None:
+        raise UserError("the package sphinx-mathjax-offline is missing: run `make book`, which installs it")
+    origin = Path(spec.origin).parent / "static" / "mathjax"
+    for part in MATHJAX:
+        (target / part).parent.mkdir(parents=True, exist_ok=True)
+        if (origin / part).is_dir():
+            shutil.copytree(origin / part, target / part, dirs_exist_ok=True)
+        else:
+            shutil.copy(origin / part, target / part)

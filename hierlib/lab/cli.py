@@ -1,0 +1,361 @@
+"""The `hier` command."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hierlib.lab.project import Project, UserError, find_project, nearest
+from hierlib.lab.registry import Paper, load_registry
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Run, check and render the pages of the book. Each page is a theorem or a figure, put to a test that can fail.",
+)
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+Claims = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[CLAIM]...", help="Claims, pages or whole papers, e.g. fine-grained/thm4.1; all when omitted."),
+]
+ProfileOption = Annotated[str, typer.Option(help="smoke (seconds), quick (the book) or paper (the paper's own sizes).")]
+DeviceOption = Annotated[str, typer.Option(help="cpu or cuda; pages without a device parameter stay on the CPU.")]
+
+
+def load(project: Project, claims: list[str] | None = None) -> tuple[dict[str, Paper], list[Any]]:
+    """The registry, and the pages that the given names mean."""
+    from hierlib.lab.page import load_pages
+
+    registry = load_registry(project)
+    pages = load_pages(project, registry)
+    names: dict[str, list[str]] = {page: [page] for page in pages}
+    for paper in registry.values():
+        names[paper.paper] = [page for page in pages if page.startswith(f"{paper.paper}/")]
+        for entry in paper.claims:
+            names.setdefault(f"{paper.paper}/{entry.id}", [f"{paper.paper}/{entry.page}"] if entry.page else [])
+    chosen: dict[str, None] = {}
+    for claim in claims or list(pages):
+        if claim not in names:
+            raise UserError(f"there is no claim {claim!r}; {nearest(claim, names, 'claims')}")
+        if not names[claim]:
+            raise UserError(f"no page tests {claim} yet; `hier new {claim}` starts one")
+        chosen |= dict.fromkeys(names[claim])
+    return registry, [pages[page] for page in chosen]
+
+
+def jobs_for(project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None) -> list[Any]:
+    """Settle the parameters of every page before anything runs."""
+    from hierlib.lab.page import make_job, parse_value
+
+    check_device(device)
+    jobs = []
+    for page in pages:
+        overrides = dict(parse_value(page, assignment) for assignment in assignments or [])
+        if device != "cpu" and "device" in page.parameters:
+            overrides.setdefault("device", device)
+        jobs.append(make_job(project, page, profile, overrides))
+    return jobs
+
+
+def check_device(device: str) -> None:
+    if device == "cpu":
+        return
+    if device != "cuda":
+        raise UserError(f"there is no device {device!r}; the devices are cpu, cuda")
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UserError("--device cuda: torch sees no GPU on this machine; leave the option out to run on the CPU")
+
+
+@app.command()
+def run(
+    claims: Claims = None,
+    profile: ProfileOption = "quick",
+    seed: Annotated[int | None, typer.Option(help="Seed of every random draw; the book uses 0.")] = None,
+    device: DeviceOption = "cpu",
+    parameter: Annotated[
+        list[str] | None, typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Change a parameter; repeatable.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time; by default one per core, one on a GPU.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Send pages to this Dask scheduler.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a page is stopped.")] = 1800,
+    force: Annotated[bool, typer.Option("--force", help="Run again even when nothing changed.")] = False,
+) -> None:
+    """Run pages whose code, parameters, modules or data changed; skip the others.
+
+    Changed parameters never touch the book: their results are kept apart and shown here.
+
+    Example: [bold]hier run fine-grained/thm4.1 -p kappa=0.1 -p seed=3[/bold]
+    """
+    from hierlib.lab import runner
+
+    project = find_project()
+    _, pages = load(project, claims)
+    assignments = (parameter or []) + ([] if seed is None else [f"seed={seed}"])
+    work = jobs_for(project, pages, profile, device, assignments)
+    if scheduler:
+        from hierlib.lab.cluster import cluster
+
+        backend = cluster(scheduler)
+    else:
+        backend = runner.local(jobs or (1 if device == "cuda" else os.cpu_count() or 1))
+    failed = follow(project, runner.run(project, work, backend, timeout, force))
+    if parameter or seed is not None:
+        show_results(project, work)
+    if failed:
+        raise typer.Exit(1)
+
+
+def follow(project: Project, events: Any) -> int:
+    """Print events as they come: moving lines on a terminal, plain lines elsewhere. Returns the number of failures."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    counts = dict.fromkeys(("done", "skipped", "failed", "unavailable"), 0)
+    lines = {"failed": "[red]failed[/red]", "done": "[green]done[/green]", "unavailable": "[yellow]skipped[/yellow]"}
+    failures = []
+    with Progress(*columns, console=out, disable=not out.is_terminal, transient=True) as progress:
+        tasks: dict[str, Any] = {}
+        for event in events:
+            label = f"{event.job.page} ({event.job.profile})"
+            if event.kind == "started":
+                tasks[event.job.page] = progress.add_task(label)
+                if not out.is_terminal:
+                    out.print(f"started {label}")
+                continue
+            if event.job.page in tasks:
+                progress.remove_task(tasks.pop(event.job.page))
+            if event.kind in counts:
+                counts[event.kind] += 1
+            if event.kind == "failed":
+                failures.append(event.message)
+            elif event.kind == "done":
+                out.print(f"{lines['done']} {label} in {event.seconds:.1f} s")
+            elif event.kind in ("unavailable", "damaged"):
+                out.print(f"{lines.get(event.kind, '[yellow]damaged[/yellow]')} {escape(event.message)}")
+            if event.kind == "failed":
+                out.print(f"{lines['failed']} {escape(event.message)}")
+    said = {"done": "run", "skipped": "up to date", "unavailable": "without data", "failed": "failed"}
+    out.print(", ".join(f"{counts[kind]} {words}" for kind, words in said.items() if counts[kind]) or "nothing to run")
+    for message in failures:
+        err.print(f"[red]failed:[/red] {escape(message)}")
+    return len(failures)
+
+
+def show_results(project: Project, work: list[Any]) -> None:
+    """The checks of runs that stay out of the book, and where their notebooks are."""
+    from hierlib.lab.claim import Check
+    from hierlib.lab.record import run_folder, stored_record
+
+    for job in work:
+        if (record := stored_record(project, job)) is None:
+            continue
+        changed = ", ".join(f"{name}={value}" for name, value in job.parameters.items())
+        table = Table("quantity", "value", "must be", "holds?", title=f"{job.page}: {escape(changed)}", title_justify="left")
+        for entry in record["checks"]:
+            check = Check(**{name: value for name, value in entry.items() if name != "margin"})
+            table.add_row(check.name, f"{check.value:.4g}", escape(check.statement()), "yes" if check.holds else "no")
+        out.print(table)
+        out.print(f"notebook: {project.relative(run_folder(project, job) / 'executed.ipynb')}")
+
+
+@app.command("list")
+def list_claims(
+    paper: Annotated[str | None, typer.Argument(help="One paper, e.g. fine-grained; all when omitted.")] = None,
+    untested: Annotated[bool, typer.Option("--untested", help="Only claims that no page tests yet.")] = False,
+) -> None:
+    """List the registered claims: where they stand in the paper, the page that tests them, the expected verdict.
+
+    Example: [bold]hier list rnn --untested[/bold]
+    """
+    registry = load_registry(find_project())
+    if paper and paper not in registry:
+        raise UserError(f"there is no paper {paper!r}; {nearest(paper, registry, 'papers')}")
+    table = Table("claim", "place", "page", "expected", "what it says")
+    for name, entries in registry.items():
+        for entry in entries.claims:
+            if (paper and name != paper) or (untested and (entry.page or entry.untestable)):
+                continue
+            page = entry.page or ("–" if entry.untestable else "not yet")
+            table.add_row(f"{name}/{entry.id}", escape(entry.place), page, entry.expected or "", escape(entry.says))
+    out.print(table)
+
+
+@app.command()
+def show(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A claim or page, e.g. fine-grained/thm4.1.")]) -> None:
+    """Show what a page tests, its parameters in every profile, and what its last run found.
+
+    Example: [bold]hier show fine-grained/thm4.1[/bold]
+    """
+    from hierlib.lab.page import PROFILES, make_job, resolve
+    from hierlib.lab.record import stored_record
+
+    project = find_project()
+    registry, pages = load(project, [claim])
+    for page in pages:
+        paper = registry[page.id.partition("/")[0]]
+        out.print(f"[bold]{page.id}[/bold]  {project.relative(page.path)}")
+        for name in page.claims:
+            entry = paper.entry(name)
+            out.print(f"  {entry.kind} {name} ({escape(entry.place)}), expected: {entry.expected}\n    {escape(entry.says)}")
+        table = Table("parameter", "type", "allowed", *PROFILES, "meaning")
+        values = {profile: resolve(page, profile, {}) for profile in PROFILES}
+        for p in page.parameters.values():
+            shown = [str(values[profile][p.name]) for profile in PROFILES]
+            table.add_row(p.name, p.type, escape(p.allowed), *map(escape, shown), escape(p.meaning))
+        out.print(table)
+        for profile in PROFILES:
+            record = stored_record(project, make_job(project, page, profile, {}))
+            found = f"{record['verdicts']}, {record['seconds']} s, {record['started']}" if record else "not run"
+            out.print(f"  {profile}: {escape(found)}")
+
+
+@app.command()
+def book(profile: ProfileOption = "quick", device: DeviceOption = "cpu") -> None:
+    """Render the book from the last runs, with warnings as errors. Nothing is executed.
+
+    Prose comes from the text notebooks as they are now, numbers from the runs that match the present code.
+
+    Example: [bold]hier book && open _build/html/index.html[/bold]
+    """
+    from hierlib.lab.book import render
+
+    project = find_project()
+    registry, pages = load(project)
+    address = render(project, registry, pages, jobs_for(project, pages, profile, device), lambda line: out.print(escape(line)))
+    out.print(f"the book is at {address}")
+
+
+@app.command()
+def check(claims: Claims = None, profile: ProfileOption = "quick", device: DeviceOption = "cpu") -> None:
+    """Compare the last runs with the accepted numbers and the expected verdicts; fail when something moved.
+
+    Example: [bold]hier check fine-grained[/bold]
+    """
+    from hierlib.lab.numbers import compare
+
+    project = find_project()
+    _, pages = load(project, claims)
+    comparisons = [compare(project, job) for job in jobs_for(project, pages, profile, device)]
+    moves = [move for comparison in comparisons for move in comparison.moves]
+    problems = [problem for comparison in comparisons for problem in comparison.problems]
+    table = Table("page", "quantity", "now", "accepted", "tolerance", "moved by (tolerances)")
+    for move in sorted(moves, key=lambda move: -move.tolerances):
+        colour = "red" if move.tolerances > 1 else "green"
+        shown = [f"{number:.5g}" for number in (move.value, move.accepted, move.tolerance)]
+        table.add_row(move.page, move.name, *shown, f"[{colour}]{move.tolerances:.2f}[/{colour}]")
+    out.print(table)
+    moved = sum(move.tolerances > 1 for move in moves)
+    out.print(f"{len(moves) - moved} numbers hold, {moved} moved, {len(problems)} other problems")
+    for problem in problems:
+        err.print(f"[red]{escape(problem)}[/red]")
+    if moved or problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def accept(
+    claims: Claims = None,
+    profile: ProfileOption = "quick",
+    device: DeviceOption = "cpu",
+    seeds: Annotated[str, typer.Option(help="Seeds to calibrate on, at least five.")] = "0,1,2,3,4",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a page is stopped.")] = 1800,
+) -> None:
+    """Run pages on several seeds and store value and tolerance of every quantity.
+
+    Refused when a seed gives another verdict than the registry expects: such a page is not ready.
+
+    Example: [bold]hier accept fine-grained/thm4.1 --seeds 0,1,2,3,4[/bold]
+    """
+    from hierlib.lab import numbers, runner
+    from hierlib.lab.record import stored_record
+
+    try:
+        chosen = sorted({int(word) for word in seeds.split(",")})
+    except ValueError:
+        raise UserError(f"--seeds {seeds}: write whole numbers with commas, for example 0,1,2,3,4") from None
+    if len(chosen) < 5:
+        raise UserError(f"--seeds {seeds}: a tolerance needs at least five seeds")
+    project = find_project()
+    _, pages = load(project, claims)
+    grid = {page.id: {s: jobs_for(project, [page], profile, device, [f"seed={s}"])[0] for s in chosen} for page in pages}
+    everything = [job for row in grid.values() for job in row.values()]
+    failed = follow(project, runner.run(project, everything, runner.local(jobs or os.cpu_count() or 1), timeout))
+    for page, row in grid.items():
+        records = {s: record for s, job in row.items() if (record := stored_record(project, job)) is not None}
+        odd = [f"seed {s} gives {r['verdicts']}" for s, r in records.items() if r["verdicts"] != row[s].claims]
+        if odd or len(records) < len(chosen):
+            err.print(f"[red]{page} not accepted:[/red] {escape('; '.join(odd) or 'a run is missing')}")
+            failed += 1
+            continue
+        numbers.accept(project, row[chosen[0]], records)
+        out.print(f"accepted {project.relative(numbers.numbers_file(project, row[chosen[0]]))}")
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def data(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="digits, mnist, cifar10 or cifar100.")]) -> None:
+    """Fetch image data into the cache folder (HIERLIB_DATA), verified by digest; a broken download is continued.
+
+    Example: [bold]hier data mnist cifar10[/bold]
+    """
+    from hierlib.data.catalogue import DataError, source
+    from hierlib.data.fetch import fetch
+
+    try:
+        for name in names:
+            source(name)
+    except DataError as error:
+        raise UserError(str(error)) from None
+    missing = 0
+    for name in names:
+        try:
+            out.print(f"{name} is complete: {fetch(name, say=lambda line: out.print(escape(line)))}", soft_wrap=True)
+        except DataError as error:
+            err.print(f"[yellow]{escape(str(error))}[/yellow]", soft_wrap=True)
+            missing += 1
+    if missing:
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A registered claim, e.g. fine-grained/lemC.3.")]) -> None:
+    """Write the skeleton of a page for a registered claim. It runs at once, and its check fails until you write it.
+
+    Example: [bold]hier new fine-grained/lemC.3[/bold]
+    """
+    from hierlib.lab.skeleton import write_skeleton
+
+    project = find_project()
+    registry = load_registry(project)
+    path = write_skeleton(project, registry, claim)
+    out.print(f"wrote {project.relative(path)}; now give the claim `page: {path.stem}` and `expected:` in book/claims/, "
+              f"add {project.relative(path.with_suffix(''))} to _toc.yml, and fill the page in", soft_wrap=True)  # fmt: skip
+
+
+def main() -> None:
+    """Entry point: a user's mistake is one sentence and exit code 2, an interruption is exit code 130."""
+    try:
+        app(standalone_mode=True)
+    except UserError as error:
+        err.print(f"[red]hier:[/red] {escape(str(error))}", soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err.print("interrupted; what was finished is kept, the same command continues")
+        sys.exit(130)
+    except OSError as error:
+        err.print(f"[red]hier:[/red] {escape(str(error))}", soft_wrap=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Run pages on a Dask cluster. A job travels with its notebook, its result travels back: workers share no disk.
+
+Dask runs a page again elsewhere when the worker that had it dies.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hierlib.data.catalogue import DataError, damaged
+from hierlib.lab.execute import Outcome, run_isolated
+from hierlib.lab.page import Job, module_digest
+from hierlib.lab.project import Project, UserError
+from hierlib.lab.runner import Backend, commit_of, settle, working_folder
+
+
+def cluster(address: str) -> Backend:
+    """A backend that sends pages to the scheduler at `address`."""
+    client = connect(address)
+
+    def backend(project: Project, jobs: list[Job], timeout: float) -> Iterator[tuple[Job, Outcome | None]]:
+        from distributed import as_completed
+
+        commit = commit_of(project)
+        waiting = {client.submit(remote, job, timeout, commit, pure=False, key=f"{job.page}-{job.key}"): job for job in jobs}
+        try:
+            for job in jobs:
+                yield job, None
+            for future in as_completed(list(waiting)):
+                job = waiting.pop(future)
+                yield job, receive(project, job, future)
+        finally:
+            client.cancel(list(waiting))
+            client.close()
+
+    return backend
+
+
+def connect(address: str) -> Any:
+    """A client of the scheduler, or a sentence when nothing answers there."""
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError):
+        hint = "start one with `dask scheduler` and `dask worker ADDRESS --nthreads 1`"
+        raise UserError(f"no Dask scheduler answers at {address}; {hint}") from None
+
+
+def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, bytes]]:
+    """On the worker: run one page in a temporary folder and return every file it left."""
+    import jupytext
+
+    from hierlib.data.fetch import fetch
+
+    job = Job(*job)
+    code = [cell.source for cell in jupytext.reads(job.text, fmt="md:myst").cells if cell.cell_type == "code"]
+    if module_digest(code) != job.modules:
+        return Outcome("failed", f"{job.page}: the worker has another version of hierlib than the driver", 0.0), {}
+    try:
+        for name in job.data:
+            if damaged(name):
+                fetch(name, say=lambda line: None)
+    except DataError as error:
+        return Outcome("unavailable", f"{job.page}: skipped on the worker: {error}", 0.0), {}
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = run_isolated(job, Path(folder), threads=1, timeout=timeout, commit=commit)
+        files = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+    return outcome, files
+
+
+def receive(project: Project, job: Job, future: Any) -> Outcome:
+    """On the driver: lay the files of a finished page down and store them like those of a local run."""
+    if future.status != "finished":
+        return Outcome("failed", f"{job.page}: {future.exception()}", 0.0)
+    outcome, files = future.result()
+    folder = working_folder(project, job)
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return settle(project, job, folder, Outcome(*outcome))

@@ -1,0 +1,89 @@
+"""One look for all figures, and the plotted data beside each of them.
+
+    fig, ax = panels(1)
+    laid_over(ax, k, predicted, measured)
+    publish(fig, "loss-curves")
+"""
+
+import base64
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for predictions.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+PREDICTION = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.3}
+STYLE: dict[str, Any] = {
+    "figure.dpi": 110,
+    "savefig.dpi": 110,
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "figure.constrained_layout.use": True,
+}
+
+
+def panels(count: int, width: float = 4.6, height: float = 3.5, **options: Any) -> tuple[Figure, Any]:
+    """A row of `count` axes in the book's style; a single Axes when there is one."""
+    mpl.rcParams.update(STYLE)
+    return plt.subplots(1, count, figsize=(max(width * count, 6.0 if count == 1 else 0), height), **options)
+
+
+def laid_over(ax: Axes, x: ArrayLike, predicted: ArrayLike, measured: Mapping[str, ArrayLike], marks: int = 14) -> None:
+    """Measurements as coloured marks on lines, the prediction as one dashed black line on top of them."""
+    x = np.asarray(x)
+    for label, y in measured.items():
+        ax.plot(x, np.asarray(y), marker="o", markevery=max(1, len(x) // marks), label=label)
+    ax.plot(x, np.asarray(predicted), label="predicted", zorder=5, **PREDICTION)
+    ax.legend()
+
+
+def publish(fig: Figure, name: str) -> None:
+    """Show a figure with a link to the numbers in it, as CSV. The link holds the data: it works wherever the page is."""
+    from IPython.display import HTML, display
+
+    content = io.StringIO()
+    writer = csv.writer(content)
+    writer.writerow(["panel", "series", "x", "y"])
+    writer.writerows(plotted(fig))
+    encoded = base64.b64encode(content.getvalue().encode()).decode()
+    link = f"<a download='{name}.csv' href='data:text/csv;base64,{encoded}'>Plotted data (CSV)</a>"
+    display(fig)
+    display(HTML(f"<p class='hl-data'>{link}</p>"))
+    plt.close(fig)
+
+
+def plotted(fig: Figure) -> Iterator[tuple[str, str, Any, Any]]:
+    """Every line, point cloud and image of a figure as (panel, series, x, y) rows; an image gives column, row: value."""
+    for number, ax in enumerate(fig.axes):
+        panel = ax.get_title() or ax.get_ylabel() or f"panel {number + 1}"
+        for index, line in enumerate(ax.lines):
+            label = str(line.get_label())
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):  # type: ignore[arg-type]
+                yield panel, f"line {index + 1}" if label.startswith("_") else label, x, y
+        for index, cloud in enumerate(c for c in ax.collections if isinstance(c, PathCollection)):
+            label = str(cloud.get_label())
+            for x, y in np.asarray(cloud.get_offsets()):
+                yield panel, f"points {index + 1}" if label.startswith("_") else label, x, y
+        for index, image in enumerate(ax.images):
+            for row, values in enumerate(np.asarray(image.get_array())):
+                for column, value in enumerate(values):
+                    yield panel, f"image {index + 1}, row {row}", column, value

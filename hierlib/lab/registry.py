@@ -1,0 +1,129 @@
+"""The registry: every claim of every paper, from `book/claims/<paper>.yml`.
+
+It says what is claimed, where, which page tests it, and which verdict is expected. The ledger, the coverage and the
+errata page are computed from it; a verdict that differs from the expected one, in either direction, fails CI.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hierlib.lab.project import Project, UserError
+
+Verdict = Literal["holds", "partly", "refuted"]
+Kind = Literal[
+    "theorem", "lemma", "corollary", "proposition", "definition", "example",
+    "algorithm", "figure", "table", "remark", "claim", "tool",
+]  # fmt: skip
+
+
+class Strict(BaseModel):
+    """A mapping in a YAML file: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Entry(Strict):
+    """One claim: its id within the paper, what it says, and the page that tests it or the reason why none can."""
+
+    id: str
+    kind: Kind
+    place: str
+    says: str
+    priority: Literal["A", "B", "C"]
+    expected: Verdict | None = None
+    page: str | None = None
+    untestable: str | None = None
+
+
+class Erratum(Strict):
+    """Something printed that is not right, and what it should be."""
+
+    id: str
+    claim: str
+    place: str
+    printed: str
+    correct: str
+    why: str
+    effect: str
+
+
+class Paper(Strict):
+    """One paper with all its claims and errata."""
+
+    paper: str
+    part: int
+    title: str
+    authors: str
+    year: int
+    arxiv: str
+    cite: str
+    summary: str
+    claims: list[Entry]
+    errata: list[Erratum] = []
+
+    def entry(self, claim: str) -> Entry:
+        return next(entry for entry in self.claims if entry.id == claim)
+
+
+def load_registry(project: Project) -> dict[str, Paper]:
+    """All papers by slug, in the order of the book's parts."""
+    papers = [load_paper(path) for path in sorted(project.claims.glob("*.yml"))]
+    return {paper.paper: paper for paper in sorted(papers, key=lambda paper: paper.part)}
+
+
+def load_paper(path: Path) -> Paper:
+    """One registry file, or a sentence with file and line."""
+    text = path.read_text()
+    paper: Paper = parse(Paper, text, path.name)
+    if paper.paper != path.stem:
+        raise UserError(f"{path.name}, line {line_of(text, ('paper',))}: paper is {paper.paper!r}, the file {path.stem!r}")
+    ids = [entry.id for entry in paper.claims]
+    for number, entry in enumerate(paper.claims):
+        at = f"{path.name}, line {line_of(text, ('claims', number))}: claim {entry.id}"
+        if entry.id in ids[:number]:
+            raise UserError(f"{at} is registered twice")
+        if entry.page and entry.untestable:
+            raise UserError(f"{at} has both a page and a reason why nothing can test it")
+        if entry.page and not entry.expected:
+            raise UserError(f"{at} has a page but no expected verdict (holds, partly or refuted)")
+        if entry.expected == "refuted" and entry.id not in {erratum.claim for erratum in paper.errata}:
+            raise UserError(f"{at} is expected to be refuted but no erratum says why")
+    for number, erratum in enumerate(paper.errata):
+        if erratum.claim not in ids:
+            at = f"{path.name}, line {line_of(text, ('errata', number))}"
+            raise UserError(f"{at}: erratum {erratum.id} names the claim {erratum.claim!r}, which is not registered")
+    return paper
+
+
+def parse(model: type[Any], text: str, file: str, first_line: int = 1) -> Any:
+    """YAML text as a model; what is malformed is named with file and line. `first_line` is where the text starts."""
+    try:
+        return model.model_validate(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {})
+    except yaml.MarkedYAMLError as error:
+        line = (error.problem_mark.line if error.problem_mark else 0) + first_line
+        raise UserError(f"{file}, line {line}: not valid YAML ({error.problem})") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"]) or "the file"
+        line = line_of(text, first["loc"], first_line)
+        raise UserError(f"{file}, line {line}: {name}: {first['msg'][0].lower()}{first['msg'][1:]}") from None
+
+
+def line_of(text: str, location: tuple[str | int, ...], first_line: int = 1) -> int:
+    """The line where the value at `location` (keys and indices) stands, or its nearest parent that exists."""
+    node, line = yaml.compose(text), 0
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if part not in pairs:
+                break
+            line, node = pairs[part][0].start_mark.line, pairs[part][1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line
+        else:
+            break
+    return line + first_line

@@ -1,0 +1,1 @@
+"""Learners: the networks of the papers, and how they are initialised."""

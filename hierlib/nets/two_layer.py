@@ -1,0 +1,41 @@
+"""The two-layer ReLU network whose output weights stay at random signs.
+
+    f(x) = 1/sqrt(m) sum_r a_r max(<w_r, x>, 0),   w_r ~ N(0, kappa^2 I),   a_r uniform in {-1, +1}
+                                                                            (Arora et al. 2019, eq. 1)
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from hierlib.streams import stream
+
+
+class TwoLayer(NamedTuple):
+    """Hidden weights W (m, d), one row per neuron, and frozen output signs a (m,)."""
+
+    W: Tensor
+    a: Tensor
+
+
+def two_layer(m: int, d: int, kappa: float, seed: int, antisymmetric: bool = False) -> TwoLayer:
+    """Draw a network of m neurons on R^d at initial scale kappa, in float64.
+
+    `antisymmetric` is an addition to the paper: m/2 neurons are drawn and repeated with the opposite output sign, so
+    that the output is exactly zero before training while the Gram matrix keeps its expectation. The paper gets there
+    only in the limit kappa -> 0, where its own theory of lazy neurons breaks down.
+    """
+    if antisymmetric and m % 2:
+        raise ValueError(f"an antisymmetric network needs an even number of neurons, got m = {m}")
+    drawn = m // 2 if antisymmetric else m
+    W = kappa * torch.randn(drawn, d, generator=stream(seed, "hidden weights", drawn, d), dtype=torch.float64)
+    a = torch.randint(0, 2, (drawn,), generator=stream(seed, "output signs", drawn)).double() * 2 - 1
+    if antisymmetric:
+        W, a = torch.cat([W, W]), torch.cat([a, -a])
+    return TwoLayer(W, a)
+
+
+def outputs(net: TwoLayer, X: Tensor) -> Tensor:
+    """f(x_i) for the rows of X (n, d) -> (n,)."""
+    return torch.relu(X @ net.W.T) @ net.a / len(net.a) ** 0.5

@@ -1,0 +1,1 @@
+"""Concept classes: the functions that are to be learned."""
