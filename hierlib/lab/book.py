@@ -40,7 +40,7 @@ def render(
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
     if done.returncode:
-        lines = (done.stdout + done.stderr).splitlines()
+        lines = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr).splitlines()
         told = [line for line in lines if re.search("WARNING|ERROR|rror:", line)] or lines[-15:]
         raise UserError("the book does not build without warnings:\n" + "\n".join(told))
     return project.build / "html" / "index.html"
@@ -62,6 +62,7 @@ def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
         banner = f"```{{warning}}\nThis page has not been run at profile {job.profile} with the present code: it shows no numbers.\n```"
     first_code = next((i for i, cell in enumerate(pair.cells) if cell.cell_type == "code"), len(pair.cells))
     pair.cells.insert(first_code, nbformat.v4.new_markdown_cell(banner))
+    pair.cells = [part for cell in pair.cells for part in data_link_below(cell)]
     for number, cell in enumerate(pair.cells):  # ids and times that change from run to run would change the file
         cell["id"] = f"cell-{number}"
         cell.metadata.pop("papermill", None)
@@ -70,6 +71,18 @@ def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
     pair.metadata["language_info"] = {"name": "python"}
     write_text(page.path.with_suffix(".ipynb"), json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
     return executed
+
+
+def data_link_below(cell: NotebookNode) -> list[NotebookNode]:
+    """A figure cell without its link to the plotted data, and the link as a cell of its own.
+
+    myst-nb makes a captioned figure of every output of such a cell, the link included.
+    """
+    if "figure" not in cell.metadata.get("mystnb", {}):
+        return [cell]
+    links = [out for out in cell.outputs if "hl-data" in out.get("data", {}).get("text/html", "")]
+    cell.outputs = [out for out in cell.outputs if out not in links]
+    return [cell, *(nbformat.v4.new_markdown_cell(out["data"]["text/html"]) for out in links)]
 
 
 def vendor_mathjax(project: Project) -> None:

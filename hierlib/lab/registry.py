@@ -81,16 +81,19 @@ def load_paper(path: Path) -> Paper:
     if paper.paper != path.stem:
         raise UserError(f"{path.name}, line {line_of(text, ('paper',))}: paper is {paper.paper!r}, the file {path.stem!r}")
     ids = [entry.id for entry in paper.claims]
+    corrected = {erratum.claim for erratum in paper.errata}
     for number, entry in enumerate(paper.claims):
-        at = f"{path.name}, line {line_of(text, ('claims', number))}: claim {entry.id}"
+        wrong = ""
         if entry.id in ids[:number]:
-            raise UserError(f"{at} is registered twice")
-        if entry.page and entry.untestable:
-            raise UserError(f"{at} has both a page and a reason why nothing can test it")
-        if entry.page and not entry.expected:
-            raise UserError(f"{at} has a page but no expected verdict (holds, partly or refuted)")
-        if entry.expected == "refuted" and entry.id not in {erratum.claim for erratum in paper.errata}:
-            raise UserError(f"{at} is expected to be refuted but no erratum says why")
+            wrong = "is registered twice"
+        elif entry.page and entry.untestable:
+            wrong = "has both a page and a reason why nothing can test it"
+        elif entry.page and not entry.expected:
+            wrong = "has a page but no expected verdict (holds, partly or refuted)"
+        elif entry.expected == "refuted" and entry.id not in corrected:
+            wrong = "is expected to be refuted but no erratum says why"
+        if wrong:
+            raise UserError(f"{path.name}, line {line_of(text, ('claims', number))}: claim {entry.id} {wrong}")
     for number, erratum in enumerate(paper.errata):
         if erratum.claim not in ids:
             at = f"{path.name}, line {line_of(text, ('errata', number))}"
