@@ -8,7 +8,6 @@ For unit vectors x_i and a first layer w_r ~ N(0, I) that is trained while the s
 
 import math
 
-import torch
 from torch import Tensor
 
 ROWS = 256  # rows per block: the elementwise work on a block then stays in the cache

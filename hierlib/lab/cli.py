@@ -51,7 +51,9 @@ def load(project: Project, claims: list[str] | None = None) -> tuple[dict[str, P
     return registry, [pages[page] for page in chosen]
 
 
-def jobs_for(project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None) -> list[Any]:
+def jobs_for(
+    project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None
+) -> list[Any]:
     """Settle the parameters of every page before anything runs."""
     from hierlib.lab.page import make_job, parse_value
 
@@ -229,7 +231,9 @@ def book(profile: ProfileOption = "quick", device: DeviceOption = "cpu") -> None
 
     project = find_project()
     registry, pages = load(project)
-    address = render(project, registry, pages, jobs_for(project, pages, profile, device), lambda line: out.print(escape(line)))
+    address = render(
+        project, registry, pages, jobs_for(project, pages, profile, device), lambda line: out.print(escape(line))
+    )
     out.print(f"the book is at {address}")
 
 
@@ -328,7 +332,9 @@ def data(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="dig
 
 
 @app.command()
-def new(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A registered claim, e.g. fine-grained/lemC.3.")]) -> None:
+def new(
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A registered claim, e.g. fine-grained/lemC.3.")],
+) -> None:
     """Write the skeleton of a page for a registered claim. It runs at once, and its check fails until you write it.
 
     Example: [bold]hier new fine-grained/lemC.3[/bold]

@@ -1,8 +1,8 @@
 """One look for all figures, and the plotted data beside each of them.
 
-    fig, ax = panels(1)
-    laid_over(ax, k, predicted, measured)
-    publish(fig, "loss-curves")
+fig, ax = panels(1)
+laid_over(ax, k, predicted, measured)
+publish(fig, "loss-curves")
 """
 
 import base64

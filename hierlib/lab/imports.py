@@ -5,7 +5,7 @@ One edited module then re-runs exactly the pages that use it, and none that do n
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 
@@ -21,7 +21,7 @@ def imported_modules(code: str, package: Path) -> set[Path]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _mentioned_in_file(path: Path, package: Path, modified: int) -> tuple[Path, ...]:
     return tuple(_mentioned(path.read_text(), package))
 

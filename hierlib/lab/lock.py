@@ -17,7 +17,17 @@ def resolve(root: Path) -> list[str]:
     wanted = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", str(report)]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--dry-run",
+            "--ignore-installed",
+            "--report",
+            str(report),
+        ]
         subprocess.run([*command, *wanted], check=True)
         packages = json.loads(report.read_text())["install"]
     names = [(p["metadata"]["name"].lower().replace("_", "-"), p["metadata"]["version"].partition("+")[0]) for p in packages]

@@ -17,13 +17,12 @@ from hierlib.lab.project import Project
 from hierlib.lab.record import read_record, stored_record
 from hierlib.lab.registry import Entry, Paper
 
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
 THUMBNAIL = 480  # pixels
 WORDS = {"holds": "holds", "partly": "partly", "refuted": "refuted", "undecided": "undecided"}
 
 
-def write(
-    project: Project, registry: dict[str, Paper], jobs: list[Job], executed: dict[str, NotebookNode | None]
-) -> None:
+def write(project: Project, registry: dict[str, Paper], jobs: list[Job], executed: dict[str, NotebookNode | None]) -> None:
     """Write all four below `book/`."""
     records = {job.page: stored_record(project, job) for job in jobs}
     kept = {job.page: read_record(project.kept / "paper" / f"{job.page}.json") for job in jobs}
@@ -53,7 +52,7 @@ def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, 
         f"<th><button type='button'>{name}</button></th>"
         for name in ("claim", "what it says", "verdict", "tightest check", "paper", "margin", "profile", "time")
     )
-    return f"""# Ledger
+    return f"""{WIDE}# Ledger
 
 Every claim of the five papers, tested or not: {tested} of {total} tested ({summary}). A **margin** is the distance of the tightest check to
 its bound, in units of the bound; it is negative where a claim does not hold. Click a column to sort, a claim to see its page.
@@ -82,7 +81,9 @@ def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -
         verdict = "not run"
     elif page:
         verdict = record["verdicts"][entry.id]
-        tight = min((c for c in record["checks"] if entry.id in c["of"] and c["kind"] != "control"), key=lambda c: c["margin"])
+        tight = min(
+            (c for c in record["checks"] if entry.id in c["of"] and c["kind"] != "control"), key=lambda c: c["margin"]
+        )
         check = Check(**{key: value for key, value in tight.items() if key != "margin"})
         cells = [
             f"<code>{html.escape(check.name)}</code> = {check.value:.3g} {html.escape(check.statement())}",
@@ -92,7 +93,12 @@ def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -
             f"{record['seconds']:.0f}&nbsp;s",
         ]
     place = f"<small>{html.escape(entry.kind)}, {_maths(entry.place)}</small>"
-    columns = [f"{link}<br>{place}", f"{_maths(entry.says)}{why}", f"<span class='hl-{verdict.split()[0]}'>{verdict}</span>", *cells]
+    columns = [
+        f"{link}<br>{place}",
+        f"{_maths(entry.says)}{why}",
+        f"<span class='hl-{verdict.split()[0]}'>{verdict}</span>",
+        *cells,
+    ]
     row = f"<tr data-paper='{paper.paper}' data-verdict='{verdict}'>" + "".join(f"<td>{c}</td>" for c in columns) + "</tr>\n"
     return row, verdict
 
@@ -130,7 +136,7 @@ def status(records: dict[str, Any], kept: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in made[0][1]["versions"].items())
     shown = f"{age.days} days" if age.days else f"{age.seconds // 3600} h {age.seconds % 3600 // 60} min"
     lines = [
-        "# Status\n\n",
+        f"{WIDE}# Status\n\n",
         f"{len(made)} runs with {versions}. The oldest number in this book was {shown} old when it was built.\n\n",
         "| page | profile | verdicts | run at (UTC) | seconds | peak MB | threads | device | seed | commit |\n",
         "|---|---|---|---|---|---|---|---|---|---|\n",
@@ -162,7 +168,7 @@ def gallery(project: Project, executed: dict[str, NotebookNode | None]) -> str:
                     f"src='../_static/thumbs/{name}.png'><span><b>{page}</b><br>{_maths(caption, escaped=True)}</span></a>\n"
                 )
     body = "".join(cards) or "<p>No page has been run yet.</p>"
-    return f"# Gallery\n\nEvery figure of the book; a click leads to the page that makes it.\n\n```{{raw}} html\n<div class='hl-gallery tex2jax_process mathjax_process'>\n{body}</div>\n```\n"
+    return f"{WIDE}# Gallery\n\nEvery figure of the book; a click leads to the page that makes it.\n\n```{{raw}} html\n<div class='hl-gallery tex2jax_process mathjax_process'>\n{body}</div>\n```\n"
 
 
 def thumbnail(png: str, file: Any) -> None:

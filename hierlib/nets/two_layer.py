@@ -1,7 +1,7 @@
 """The two-layer ReLU network whose output weights stay at random signs.
 
-    f(x) = 1/sqrt(m) sum_r a_r max(<w_r, x>, 0),   w_r ~ N(0, kappa^2 I),   a_r uniform in {-1, +1}
-                                                                            (Arora et al. 2019, eq. 1)
+f(x) = 1/sqrt(m) sum_r a_r max(<w_r, x>, 0),   w_r ~ N(0, kappa^2 I),   a_r uniform in {-1, +1}
+                                                                        (Arora et al. 2019, eq. 1)
 """
 
 from typing import NamedTuple
