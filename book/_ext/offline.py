@@ -1,8 +1,8 @@
 """Sphinx extension: no page asks another host for anything, and every page can show formulas.
 
-jupyter-book always loads sphinx-thebe, which puts a script from a CDN on every page, twice. There is no live code in this
-book, so the scripts are dropped again. Sphinx puts MathJax only on pages where it saw a formula; the formulas of the ledger and
-the gallery stand in raw HTML, so here it goes on all of them.
+jupyter-book always loads sphinx-thebe, which puts a script from a CDN on every page, twice. There is no live code in
+this book, so the scripts are dropped again. Sphinx puts MathJax only on pages where it saw a formula; the formulas of
+the ledger and the gallery stand in raw HTML, so here it goes on all of them.
 """
 
 

@@ -121,8 +121,8 @@ def _unpack(name: str, archive: Path) -> None:
                         shutil.copyfileobj(content, file, CHUNK)
     else:
         plain = archive.name.removesuffix(".gz")
-        with gzip.open(archive) as content, arriving(archive.parent / plain, _right(files[plain])) as file:
-            shutil.copyfileobj(content, file, CHUNK)
+        with gzip.open(archive) as unzipped, arriving(archive.parent / plain, _right(files[plain])) as file:
+            shutil.copyfileobj(unzipped, file, CHUNK)
 
 
 def download(address: str, path: Path, expected: str, say: Say, timeout: float = 30) -> None:

@@ -4,6 +4,7 @@ Arora et al. 2019 (appendix A) take the first two classes of MNIST and CIFAR-10,
 to norm one. Allen-Zhu and Li 2019 and 2020 use CIFAR-2: bird, cat, deer, dog and horse against the rest.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def load_images(name: str) -> Images:
     return Images(*parts)
 
 
-def _idx(path, header: int) -> np.ndarray:
+def _idx(path: Path, header: int) -> np.ndarray:
     return np.fromfile(path, np.uint8, offset=header)
 
 
@@ -76,7 +77,7 @@ def unit_norm(images: np.ndarray, center: bool = False) -> Tensor:
 def two_class(
     name: str, n: int, seed: int, split: str = "train", classes: tuple[int, int] = (0, 1), center: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """n random images of two classes as unit rows X (n, d), with labels y (n,) = +1 for the first class, -1 for the other."""
+    """n random images of two classes as unit rows X (n, d); y (n,) is +1 for the first class, -1 for the other."""
     data = load_images(name)
     images, labels = (data.train, data.train_labels) if split == "train" else (data.test, data.test_labels)
     members = np.flatnonzero(np.isin(labels, classes))

@@ -59,7 +59,8 @@ def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
         settings = ", ".join(f"{name} = {value}" for name, value in job.parameters.items())
         banner = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"
     else:
-        banner = f"```{{warning}}\nThis page has not been run at profile {job.profile} with the present code: it shows no numbers.\n```"
+        absent = f"This page has not been run at profile {job.profile} with the present code: it shows no numbers."
+        banner = f"```{{warning}}\n{absent}\n```"
     first_code = next((i for i, cell in enumerate(pair.cells) if cell.cell_type == "code"), len(pair.cells))
     pair.cells.insert(first_code, nbformat.v4.new_markdown_cell(banner))
     pair.cells = [part for cell in pair.cells for part in data_link_below(cell)]

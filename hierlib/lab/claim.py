@@ -50,8 +50,9 @@ class Check(NamedTuple):
 
     def statement(self) -> str:
         """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control states what must be violated: `not ≤ 0.02`."""
-        bound = f"[{_short(self.bound[0])}, {_short(self.bound[1])}]" if self.relation == "within" else _short(self.bound)  # type: ignore[index,arg-type]
-        return f"{'not ' if self.kind == 'control' else ''}{RELATIONS[self.relation]} {bound}"
+        bound: Any = self.bound
+        shown = f"[{_short(bound[0])}, {_short(bound[1])}]" if self.relation == "within" else _short(bound)
+        return f"{'not ' if self.kind == 'control' else ''}{RELATIONS[self.relation]} {shown}"
 
 
 class Claim:

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for predictions.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-PREDICTION = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.3}
-STYLE: dict[str, Any] = {
+PREDICTION: dict[str, Any] = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.3}
+STYLE: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 110,
     "font.size": 11,

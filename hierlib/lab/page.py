@@ -31,7 +31,7 @@ from hierlib.lab.project import Project, UserError, nearest
 from hierlib.lab.registry import Paper, Strict, parse
 
 PROFILES = ("smoke", "quick", "paper")
-TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
+TYPES: dict[str, type[Any]] = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 RANGE = re.compile(r"\s*\[([^\]]*)\]\s*$")
 
 
@@ -126,7 +126,7 @@ def read_page(path: Path, registry: dict[str, Paper]) -> Page:
     front: FrontMatter = parse(_Header, head[1], name, first_line=2).hier
     notebook = jupytext.reads(text, fmt="md:myst")
     paper = registry.get(path.parent.name)
-    claims = {e.id: e.expected or "" for e in paper.claims if e.page == path.stem} if paper else {}
+    claims: dict[str, str] = {e.id: e.expected or "" for e in paper.claims if e.page == path.stem} if paper else {}
     if not claims:
         raise UserError(f"{name}: no claim in book/claims/{path.parent.name}.yml names this page")
     page = Page(f"{path.parent.name}/{path.stem}", path, text, notebook, front, _parameters(notebook, name, text), claims)

@@ -19,7 +19,12 @@ from hierlib.lab.registry import Entry, Paper
 
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
 THUMBNAIL = 480  # pixels
-WORDS = {"holds": "holds", "partly": "partly", "refuted": "refuted", "undecided": "undecided"}
+VERDICTS = ("holds", "partly", "refuted", "undecided")
+ERRATA = """# Errata
+
+Where a paper prints something that is not right, or that we could not reproduce as printed. Entries whose claim has no
+page yet are readings that still have to be put to a test; they are marked so.
+"""
 
 
 def write(project: Project, registry: dict[str, Paper], jobs: list[Job], executed: dict[str, NotebookNode | None]) -> None:
@@ -36,7 +41,7 @@ def write(project: Project, registry: dict[str, Paper], jobs: list[Job], execute
 
 def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, Any], profile: str) -> str:
     """Every registered claim with its verdict, the tightest measurement and its margin."""
-    rows, counts = [], dict.fromkeys((*WORDS, "not yet tested", "not run", "cannot be tested"), 0)
+    rows, counts = [], dict.fromkeys((*VERDICTS, "not yet tested", "not run", "cannot be tested"), 0)
     for paper in registry.values():
         for entry in paper.claims:
             page = f"{paper.paper}/{entry.page}" if entry.page else ""
@@ -44,7 +49,7 @@ def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, 
             rows.append(row)
             counts[verdict] += 1
     total = sum(counts.values())
-    tested = sum(counts[word] for word in WORDS)
+    tested = sum(counts[word] for word in VERDICTS)
     summary = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     papers = "".join(f"<option>{slug}</option>" for slug in registry)
     verdicts = "".join(f"<option>{word}</option>" for word, number in counts.items() if number)
@@ -54,9 +59,10 @@ def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, 
     )
     return f"""{WIDE}# Ledger
 
-Every claim of the five papers, tested or not: {tested} of {total} tested ({summary}). A **margin** is the distance of the tightest check to
-its bound, in units of the bound; it is negative where a claim does not hold. Click a column to sort, a claim to see its page.
-Numbers are those of profile *{profile}*; *paper* in the last columns means that the paper's own sizes were run too.
+Every claim of the five papers, tested or not: {tested} of {total} tested ({summary}). A **margin** is the distance
+of the tightest check to its bound, in units of the bound; it is negative where a claim does not hold. Click a column to
+sort, a claim to see its page. Numbers are those of profile *{profile}*; *paper* in the column *profile* means that the
+paper's own sizes were run too.
 
 ```{{raw}} html
 <form class="hl-filter" role="search" onsubmit="return false">
@@ -105,23 +111,21 @@ def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -
 
 def errata(registry: dict[str, Paper], records: dict[str, Any]) -> str:
     """What is printed and not right, with a link to the evidence where a page has it."""
-    parts = ["# Errata\n\nWhere a paper prints something that is not right, or that we could not reproduce as printed. "
-             "Entries whose claim has no page yet are readings that still have to be put to a test; they are marked so.\n"]  # fmt: skip
+    parts = [ERRATA]
     for paper in registry.values():
         if not paper.errata:
             continue
         parts.append(f"\n## {paper.title}\n\n{paper.authors}, {paper.year} {{cite:p}}`{paper.cite}`\n")
         for erratum in paper.errata:
-            entry = paper.entry(erratum.claim)
-            page = f"{paper.paper}/{entry.page}" if entry.page else ""
-            if page and records.get(page):
-                verdict = records[page]["verdicts"][entry.id]
+            page = f"{paper.paper}/{paper.entry(erratum.claim).page}"
+            evidence = "Not yet put to a test."
+            if records.get(page):
+                verdict = records[page]["verdicts"][erratum.claim]
                 evidence = f"Evidence: [{page}](../notebooks/{page}.ipynb), verdict *{verdict}*."
-            else:
-                evidence = "Not yet put to a test."
             parts.append(
                 f"\n**{erratum.id}. {erratum.place}** (`{paper.paper}/{erratum.claim}`)\n"
-                f": *Printed*: {erratum.printed}\n\n  *Should be*: {erratum.correct}\n\n  {erratum.why} *{erratum.effect}* {evidence}\n"
+                f": *Printed*: {erratum.printed}\n\n  *Should be*: {erratum.correct}\n\n"
+                f"  {erratum.why} *{erratum.effect}* {evidence}\n"
             )
     return "".join(parts)
 
@@ -143,10 +147,9 @@ def status(records: dict[str, Any], kept: dict[str, Any]) -> str:
     ]
     for page, r in made:
         verdicts = ", ".join(f"{claim}: {verdict}" for claim, verdict in r["verdicts"].items())
-        values = [
-            f"[{page}](../notebooks/{page}.ipynb)", r["profile"], verdicts, r["started"][:16].replace("T", " "), f"{r['seconds']:.1f}",
-            r["peak_mb"], r["threads"], r["device"], r["parameters"]["seed"], f"`{r['commit']}`" if r["commit"] else "–",
-        ]  # fmt: skip
+        when, commit = r["started"][:16].replace("T", " "), f"`{r['commit']}`" if r["commit"] else "–"
+        values = [f"[{page}](../notebooks/{page}.ipynb)", r["profile"], verdicts, when, f"{r['seconds']:.1f}"]
+        values += [r["peak_mb"], r["threads"], r["device"], r["parameters"]["seed"], commit]
         lines.append("| " + " | ".join(map(str, values)) + " |\n")
     return "".join(lines)
 
@@ -168,7 +171,15 @@ def gallery(project: Project, executed: dict[str, NotebookNode | None]) -> str:
                     f"src='../_static/thumbs/{name}.png'><span><b>{page}</b><br>{_maths(caption, escaped=True)}</span></a>\n"
                 )
     body = "".join(cards) or "<p>No page has been run yet.</p>"
-    return f"{WIDE}# Gallery\n\nEvery figure of the book; a click leads to the page that makes it.\n\n```{{raw}} html\n<div class='hl-gallery tex2jax_process mathjax_process'>\n{body}</div>\n```\n"
+    return f"""{WIDE}# Gallery
+
+Every figure of the book; a click leads to the page that makes it.
+
+```{{raw}} html
+<div class="hl-gallery tex2jax_process mathjax_process">
+{body}</div>
+```
+"""
 
 
 def thumbnail(png: str, file: Any) -> None:

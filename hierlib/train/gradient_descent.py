@@ -68,11 +68,13 @@ def gradient_descent(
     order = torch.argsort(net.a, descending=True)  # neurons with a = +1 first: two contiguous halves, no mask by sign
     positive = int((net.a > 0).sum())
     signed_W = (net.W * net.a[:, None])[order]
-    move = {"device": device, "dtype": dtype}
-    rate, target = eta / len(net.a) ** 0.5, y.to(**move)
-    Q = (X @ signed_W.T).to(**move)
-    inputs = X.to(**move) if form == "weights" else (X @ X.T).to(**move)
-    V = signed_W.to(**move)
+
+    def placed(tensor: Tensor) -> Tensor:
+        return tensor.to(device=device, dtype=dtype)
+
+    rate, target = eta / len(net.a) ** 0.5, placed(y)
+    Q, V = placed(X @ signed_W.T), placed(signed_W)
+    inputs = placed(X if form == "weights" else X @ X.T)
     active = torch.empty_like(Q)
     switch_on(Q, positive, active)
     before = active.bool().cpu()
