@@ -11,6 +11,11 @@ def random_signs(n: int, seed: int, name: str = "random labels") -> Tensor:
     return torch.randint(0, 2, (n,), generator=stream(seed, name, n)).double() * 2 - 1
 
 
+def shuffled(y: Tensor, seed: int) -> Tensor:
+    """The same labels dealt out to the samples at random: their statistics stay, their meaning goes."""
+    return y[torch.randperm(len(y), generator=stream(seed, "shuffled labels", len(y)))]
+
+
 def worst_case_labels(eigenvectors: Tensor) -> Tensor:
     """The eigenvector of the smallest eigenvalue, scaled to the norm sqrt(n) of +-1 labels (Arora et al. 2019, fig. 1).
 

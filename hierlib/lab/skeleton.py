@@ -41,6 +41,7 @@ measured = predicted = float("nan")
 
 ```{{code-cell}} ipython3
 ---
+tags: [hide-input]
 mystnb:
   figure:
     name: fig-{label}

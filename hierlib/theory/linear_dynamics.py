@@ -24,6 +24,11 @@ def predicted_loss(eigen: Spectrum, y: Tensor, eta: float, steps: Tensor) -> Ten
     return decay @ (eigen.vectors.T @ y) ** 2 / 2
 
 
+def largest_gap(residuals: Tensor, predicted: Tensor) -> float:
+    """max_k |u(k) - predicted u(k)| / sqrt(n) over a run, from residual vectors (steps, n): what the proofs bound."""
+    return ((residuals - predicted).norm(dim=1).max() / residuals.shape[1] ** 0.5).item()
+
+
 def iterated_residuals(H: Tensor, y: Tensor, eta: float, steps: int) -> Tensor:
     """The recursion itself, step by step (Arora et al. 2019, eq. 7): (steps + 1, n). Slow twin of the closed form."""
     residuals = [y]

@@ -1,0 +1,49 @@
+"""The registries of the five papers, and the pins of the environment."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hierlib.lab.project import Project
+from hierlib.lab.registry import load_registry
+
+ROOT = Path(__file__).parents[2]
+REGISTRY = load_registry(Project(ROOT))
+
+
+def test_all_five_papers_are_registered_in_the_order_of_the_parts():
+    assert list(REGISTRY) == ["fine-grained", "beyond-two-layers", "resnet-kernels", "bfc", "rnn"]
+
+
+@pytest.mark.parametrize("paper", REGISTRY.values(), ids=REGISTRY.keys())
+def test_a_registry_is_fit_to_print(paper):
+    assert f"{{{paper.cite}," in (ROOT / "book" / "references.bib").read_text(), "its citation exists"
+    texts = [text for entry in paper.claims for text in (entry.says, entry.place)]
+    texts += [text for e in paper.errata for text in (e.place, e.printed, e.correct, e.why, e.effect)]
+    for text in texts:
+        assert text.count("$") % 2 == 0, text
+        for formula in re.findall(r"\$([^$]+)\$", text):
+            assert not set(formula) & set("<>|"), f"would break an HTML table: {formula}"
+
+
+def pins(lines: list[str]) -> set[str]:
+    return {line.strip().removeprefix("- ") for line in lines if "==" in line}
+
+
+def test_environment_and_lock_carry_the_same_pins():
+    lock = pins((ROOT / "requirements.lock").read_text().splitlines())
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert lock == pins(next(entry["pip"] for entry in conda if isinstance(entry, dict)))
+
+
+def test_the_lock_holds_every_direct_dependency_and_one_torch_for_cpu_and_gpu():
+    lock = pins((ROOT / "requirements.lock").read_text().splitlines())
+    names = {pin.partition("==")[0] for pin in lock}
+    for wanted in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+        name, _, version = re.sub(r"\[.*\]", "", wanted).lower().partition("==")
+        assert name in names and (not version or f"{name}=={version}" in lock), wanted
+    assert "torch==2.13.0" in lock, "without a local part: a GPU machine gets the CUDA build of the same version"
+    assert not [name for name in names if name.startswith("nvidia")]
