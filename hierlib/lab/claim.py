@@ -46,7 +46,7 @@ class Check(NamedTuple):
             low, high = self.bound
             return min(self.value - low, high - self.value) / ((high - low) / 2)
         room = self.bound - self.value if self.relation in ("at_most", "below") else self.value - self.bound
-        return room / (abs(self.bound) or 1.0)
+        return room / (abs(self.bound) or abs(self.value) or 1.0)
 
     def statement(self) -> str:
         """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control states what must be violated: `not ≤ 0.02`."""

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,7 @@ out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 Claims = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[CLAIM]...", help="Claims, pages or whole papers, e.g. fine-grained/thm4.1; all when omitted."),
+    typer.Argument(metavar="CLAIM", help="Claims, pages or whole papers, e.g. fine-grained/thm4.1; all when omitted."),
 ]
 ProfileOption = Annotated[str, typer.Option(help="smoke (seconds), quick (the book) or paper (the paper's own sizes).")]
 DeviceOption = Annotated[str, typer.Option(help="cpu or cuda; pages without a device parameter stay on the CPU.")]
@@ -121,33 +122,37 @@ def follow(project: Project, events: Any) -> int:
     """Print events as they come: moving lines on a terminal, plain lines elsewhere. Returns the number of failures."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     counts = dict.fromkeys(("done", "skipped", "failed", "unavailable"), 0)
-    lines = {"failed": "[red]failed[/red]", "done": "[green]done[/green]", "unavailable": "[yellow]skipped[/yellow]"}
+    lines = {
+        "done": "[green]done[/green]",
+        "failed": "[red]failed[/red]",
+        "unavailable": "[yellow]skipped[/yellow]",
+        "damaged": "[yellow]damaged[/yellow]",
+    }
     failures = []
-    with Progress(*columns, console=out, disable=not out.is_terminal, transient=True) as progress:
+    live = Progress(*columns, console=out, disable=not out.is_terminal, transient=True)
+    with live as progress, closing(events):  # closing: an interruption while printing stops the pages too
         tasks: dict[str, Any] = {}
         for event in events:
             label = f"{event.job.page} ({event.job.profile})"
             if event.kind == "started":
-                tasks[event.job.page] = progress.add_task(label)
+                tasks[event.job.key] = progress.add_task(label)
                 if not out.is_terminal:
-                    out.print(f"started {label}")
+                    out.print(f"started {label}", soft_wrap=True)
                 continue
-            if event.job.page in tasks:
-                progress.remove_task(tasks.pop(event.job.page))
+            if event.job.key in tasks:
+                progress.remove_task(tasks.pop(event.job.key))
             if event.kind in counts:
                 counts[event.kind] += 1
             if event.kind == "failed":
                 failures.append(event.message)
-            elif event.kind == "done":
-                out.print(f"{lines['done']} {label} in {event.seconds:.1f} s")
-            elif event.kind in ("unavailable", "damaged"):
-                out.print(f"{lines.get(event.kind, '[yellow]damaged[/yellow]')} {escape(event.message)}")
-            if event.kind == "failed":
-                out.print(f"{lines['failed']} {escape(event.message)}")
+            if event.kind == "done":
+                out.print(f"{lines['done']} {label} in {event.seconds:.1f} s", soft_wrap=True)
+            elif event.kind in lines:
+                out.print(f"{lines[event.kind]} {escape(event.message)}", soft_wrap=True)
     said = {"done": "run", "skipped": "up to date", "unavailable": "without data", "failed": "failed"}
     out.print(", ".join(f"{counts[kind]} {words}" for kind, words in said.items() if counts[kind]) or "nothing to run")
     for message in failures:
-        err.print(f"[red]failed:[/red] {escape(message)}")
+        err.print(f"[red]failed:[/red] {escape(message)}", soft_wrap=True)
     return len(failures)
 
 
@@ -259,7 +264,7 @@ def check(claims: Claims = None, profile: ProfileOption = "quick", device: Devic
     moved = sum(move.tolerances > 1 for move in moves)
     out.print(f"{len(moves) - moved} numbers hold, {moved} moved, {len(problems)} other problems")
     for problem in problems:
-        err.print(f"[red]{escape(problem)}[/red]")
+        err.print(f"[red]{escape(problem)}[/red]", soft_wrap=True)
     if moved or problems:
         raise typer.Exit(1)
 
@@ -297,7 +302,8 @@ def accept(
         records = {s: record for s, job in row.items() if (record := stored_record(project, job)) is not None}
         odd = [f"seed {s} gives {r['verdicts']}" for s, r in records.items() if r["verdicts"] != row[s].claims]
         if odd or len(records) < len(chosen):
-            err.print(f"[red]{page} not accepted:[/red] {escape('; '.join(odd) or 'a run is missing')}")
+            reason = "; ".join(odd) or "a run is missing"
+            err.print(f"[red]{page} not accepted:[/red] {escape(reason)}", soft_wrap=True)
             failed += 1
             continue
         numbers.accept(project, row[chosen[0]], records)
@@ -351,16 +357,23 @@ def new(
 def main() -> None:
     """Entry point: a user's mistake is one sentence and exit code 2, an interruption is exit code 130."""
     try:
-        app(standalone_mode=True)
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
     except UserError as error:
-        err.print(f"[red]hier:[/red] {escape(str(error))}", soft_wrap=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        err.print("interrupted; what was finished is kept, the same command continues")
-        sys.exit(130)
+        code = complain(str(error), 2)
+    except typer.TyperException as error:  # an unknown command or option, or a value that is not a number
+        code = complain(error.format_message(), 2)
     except OSError as error:
-        err.print(f"[red]hier:[/red] {escape(str(error))}", soft_wrap=True)
-        sys.exit(1)
+        code = complain(str(error), 1)
+    except KeyboardInterrupt:
+        code = 130
+    if code == 130:  # typer turns Ctrl-C into this code
+        err.print("interrupted; what was finished is kept, the same command continues")
+    sys.exit(code)
+
+
+def complain(sentence: str, code: int) -> int:
+    err.print(f"[red]hier:[/red] {escape(sentence)}", soft_wrap=True)
+    return code
 
 
 if __name__ == "__main__":

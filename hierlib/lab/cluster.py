@@ -3,6 +3,8 @@
 Dask runs a page again elsewhere when the worker that had it dies.
 """
 
+import asyncio
+import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ def cluster(address: str) -> Backend:
     """A backend that sends pages to the scheduler at `address`."""
     client = connect(address)
 
-    def backend(project: Project, jobs: list[Job], timeout: float) -> Iterator[tuple[Job, Outcome | None]]:
+    def backend(project: Project, jobs: list[Job], timeout: float, force: bool) -> Iterator[tuple[Job, Outcome | None]]:
         from distributed import as_completed
 
         commit = commit_of(project)
@@ -29,7 +31,7 @@ def cluster(address: str) -> Backend:
                 yield job, None
             for future in as_completed(list(waiting)):
                 job = waiting.pop(future)
-                yield job, receive(project, job, future)
+                yield job, receive(project, job, future, force)
         finally:
             client.cancel(list(waiting))
             client.close()
@@ -38,14 +40,32 @@ def cluster(address: str) -> Backend:
 
 
 def connect(address: str) -> Any:
-    """A client of the scheduler, or a sentence when nothing answers there."""
+    """A client of the scheduler, or a sentence when nothing answers there or nobody works for it."""
     from distributed import Client
 
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in our own words
     try:
-        return Client(address, timeout=10, set_as_default=False)
+        # Asked first: a Client waits forever for a server that is no scheduler, and leaves a traceback for a wrong address.
+        asyncio.run(asyncio.wait_for(identity(address), timeout=5))
+        client = Client(address, timeout=5, set_as_default=False)
     except (OSError, TimeoutError, ValueError):
         hint = "start one with `dask scheduler` and `dask worker ADDRESS --nthreads 1`"
         raise UserError(f"no Dask scheduler answers at {address}; {hint}") from None
+    try:
+        client.wait_for_workers(1, timeout=10)
+    except TimeoutError:
+        client.close()
+        hint = f"start one with `dask worker {address} --nthreads 1`"
+        raise UserError(f"the Dask scheduler at {address} has no workers; {hint}") from None
+    return client
+
+
+async def identity(address: str) -> Any:
+    """What the server at `address` says it is."""
+    from distributed import rpc
+
+    async with rpc(address) as server:
+        return await server.identity()
 
 
 def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, bytes]]:
@@ -70,7 +90,7 @@ def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, by
     return outcome, files
 
 
-def receive(project: Project, job: Job, future: Any) -> Outcome:
+def receive(project: Project, job: Job, future: Any, force: bool) -> Outcome:
     """On the driver: lay the files of a finished page down and store them like those of a local run."""
     if future.status != "finished":
         return Outcome("failed", f"{job.page}: {future.exception()}", 0.0)
@@ -79,4 +99,4 @@ def receive(project: Project, job: Job, future: Any) -> Outcome:
     folder.mkdir(parents=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    return settle(project, job, folder, Outcome(*outcome))
+    return settle(project, job, folder, Outcome(*outcome), force)

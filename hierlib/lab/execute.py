@@ -1,4 +1,4 @@
-"""Run one page in a process of its own: `python -m hierlib.lab.execute FOLDER` with a job in FOLDER/job.json.
+"""Run one page in a process of its own: `python -m hierlib.lab.execute FOLDER PARENT` with a job in FOLDER/job.json.
 
 papermill runs the text notebook with every parameter injected. On success the folder holds the executed notebook and
 a sealed record; on failure it holds the partial notebook and `failure.json` with cell and error. The same module is
@@ -47,7 +47,7 @@ def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: 
     quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "JUPYTER_PLATFORM_DIRS": "1", "TQDM_DISABLE": "1"}
     started = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "hierlib.lab.execute", str(folder)],
+        [sys.executable, "-m", "hierlib.lab.execute", str(folder), str(os.getpid())],
         env=os.environ | count | quiet,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -56,12 +56,13 @@ def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: 
     )
     try:
         process.wait(timeout)
-        message = _failure(folder, process.returncode)
+        message = _failure(job.page, folder, process.returncode)
     except subprocess.TimeoutExpired:
         message = f"{job.page}: stopped after {timeout:.0f} s (--timeout)"
     finally:
-        stop(process.pid)
-        process.wait()
+        if process.poll() is None:
+            stop(process.pid)
+            process.wait()
     return Outcome("failed" if message else "done", message, time.monotonic() - started)
 
 
@@ -78,7 +79,7 @@ def stop(pid: int) -> None:
             pass
 
 
-def _failure(folder: Path, code: int) -> str:
+def _failure(page: str, folder: Path, code: int) -> str:
     """Empty when the run ended well."""
     if code == 0 and (folder / "record.json").is_file():
         return ""
@@ -88,7 +89,7 @@ def _failure(folder: Path, code: int) -> str:
         pass
     last = (folder / "stderr.txt").read_text(errors="replace").strip().splitlines()[-1:]
     ended = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-    return f"the process that ran the page {ended}{': ' + last[0] if last else ''}"
+    return f"{page}: the process that ran the page {ended}{': ' + last[0] if last else ''}"
 
 
 def main(folder: Path) -> int:
@@ -97,8 +98,9 @@ def main(folder: Path) -> int:
     import papermill
     from nbclient.exceptions import DeadKernelError
 
+    from hierlib.lab.record import seal
+
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    _die_with_parent()
     settled = json.loads((folder / "job.json").read_text())
     run = {name: settled[name] for name in ("page", "profile", "parameters", "claims")} | {"folder": str(folder)}
     os.environ["HIERLIB_RUN"] = json.dumps(run)
@@ -113,7 +115,7 @@ def main(folder: Path) -> int:
             progress_bar=False,
             start_timeout=120,
         )
-        record = _record(folder, settled, started, time.monotonic() - clock)
+        seal(folder, _record(folder, settled, started, time.monotonic() - clock))
     except papermill.PapermillExecutionError as error:
         where = f"cell {error.cell_index + 1}" if error.cell_index is not None else f"code cell {error.exec_count}"
         return _fail(folder, f"{settled['page']}, {where}: {error.ename}: {error.evalue}")
@@ -123,9 +125,6 @@ def main(folder: Path) -> int:
         return _fail(folder, f"{settled['page']}: {error}")
     except OSError as error:
         return _fail(folder, f"{settled['page']}: {error.strerror or error}")
-    from hierlib.lab.record import seal
-
-    seal(folder, record)
     return 0
 
 
@@ -153,9 +152,8 @@ def _fail(folder: Path, message: str) -> int:
     return 1
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
     """When the driver or the cluster worker is gone, this process goes too; its kernel watches it in turn."""
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -166,4 +164,5 @@ def _die_with_parent() -> None:
 
 
 if __name__ == "__main__":
+    _die_with(int(sys.argv[2]))
     sys.exit(main(Path(sys.argv[1]).resolve()))

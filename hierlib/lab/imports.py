@@ -4,15 +4,23 @@ One edited module then re-runs exactly the pages that use it, and none that do n
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 
-def imported_modules(code: str, package: Path) -> set[Path]:
-    """Files of `package` (a folder with `__init__.py`) that `code` imports, transitively."""
+def imported_modules(cells: Iterable[str], package: Path) -> set[Path]:
+    """Files of `package` (a folder with `__init__.py`) that the code cells import, transitively.
+
+    A cell that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything.
+    """
     found: set[Path] = set()
-    waiting = list(_mentioned(_without_magics(code), package))
+    waiting: list[Path] = []
+    for cell in cells:
+        try:
+            waiting.extend(_mentioned(_without_magics(cell), package))
+        except SyntaxError:
+            waiting.extend(package.rglob("*.py"))
     while waiting:
         path = waiting.pop()
         if path not in found:

@@ -28,11 +28,13 @@ import hierlib
 from hierlib.data import catalogue
 from hierlib.lab.imports import imported_modules
 from hierlib.lab.project import Project, UserError, nearest
-from hierlib.lab.registry import Paper, Strict, parse
+from hierlib.lab.registry import Paper, Strict, line_of, parse, read_text
 
 PROFILES = ("smoke", "quick", "paper")
 TYPES: dict[str, type[Any]] = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 RANGE = re.compile(r"\s*\[([^\]]*)\]\s*$")
+NUMBER = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
+ALLOWED = re.compile(rf"({NUMBER})?\.\.({NUMBER})?|[^|]+(\|[^|]+)+")
 
 
 class FrontMatter(Strict):
@@ -71,8 +73,10 @@ class Parameter(NamedTuple):
     def admits(self, item: Any) -> bool:
         if not self.allowed:
             return True
-        if isinstance(item, str):
-            return item in self.allowed.split("|")
+        if "|" in self.allowed:
+            return str(item) in self.allowed.split("|")
+        if not isinstance(item, int | float):
+            return False
         low, high = self.allowed.split("..")
         return (not low or item >= float(low)) and (not high or item <= float(high))
 
@@ -110,16 +114,19 @@ def load_pages(project: Project, registry: dict[str, Paper]) -> dict[str, Page]:
         page = read_page(path, registry)
         found[page.id] = page
     for paper in registry.values():
-        for entry in paper.claims:
+        for number, entry in enumerate(paper.claims):
             if entry.page and f"{paper.paper}/{entry.page}" not in found:
-                raise UserError(f"{paper.paper}.yml: claim {entry.id} names the page {entry.page!r}, which does not exist")
+                file = f"{paper.paper}.yml"
+                line = line_of(read_text(project.claims / file, file), ("claims", number, "page"))
+                raise UserError(f"{file}, line {line}: claim {entry.id} names the page {entry.page!r}, which does not exist")
     order = [f"{paper.paper}/{entry.page}" for paper in registry.values() for entry in paper.claims if entry.page]
     return {page: found[page] for page in dict.fromkeys(order)} | found
 
 
 def read_page(path: Path, registry: dict[str, Paper]) -> Page:
     """Parse one text notebook, or say in one sentence what is malformed, with file and line."""
-    text, name = path.read_text(), f"{path.parent.name}/{path.name}"
+    name = f"{path.parent.name}/{path.name}"
+    text = read_text(path, name)
     head = re.match(r"---\n(.*?\n)---\n", text, re.DOTALL)
     if not head:
         raise UserError(f"{name}, line 1: a page starts with its front matter between two lines of ---")
@@ -130,8 +137,10 @@ def read_page(path: Path, registry: dict[str, Paper]) -> Page:
     if not claims:
         raise UserError(f"{name}: no claim in book/claims/{path.parent.name}.yml names this page")
     page = Page(f"{path.parent.name}/{path.stem}", path, text, notebook, front, _parameters(notebook, name, text), claims)
-    for profile in PROFILES:
-        resolve(page, profile, {}, name)
+    for profile in ("smoke", "paper"):
+        for parameter, value in getattr(front, profile).items():
+            line = line_of(head[1], ("hier", profile, parameter), first_line=2)
+            resolve(page, "quick", {parameter: value}, f"{name}, line {line}")
     return page
 
 
@@ -154,11 +163,11 @@ def _parameters(notebook: NotebookNode, name: str, text: str) -> dict[str, Param
         if not meaning:
             raise UserError(f"{where}: parameter {entry['name']} needs a comment that says what it is")
         allowed = found[1] if found else ""
-        if found and "|" not in allowed and not re.fullmatch(r"[-+.e\d]*?\.\.[-+.e\d]*", allowed):
+        if found and not ALLOWED.fullmatch(allowed):
             raise UserError(f"{where}: [{allowed}] is not a range; write [low..high], [low..] or [word|word]")
         try:
             default = ast.literal_eval(entry["default"])
-        except (ValueError, SyntaxError):
+        except (ValueError, TypeError, SyntaxError):
             raise UserError(f"{where}: the value of {entry['name']} must be a plain number, word or list") from None
         parameter = Parameter(entry["name"], entry["inferred_type_name"], default, meaning, allowed)
         parameters[parameter.name] = parameter._replace(default=parameter.checked(default, where))
@@ -196,7 +205,7 @@ def parse_value(page: Page, assignment: str) -> tuple[str, Any]:
         return name, text
     try:
         return name, ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError):
         raise UserError(f"{page.id}: {name} must be of type {kind}, got {text!r}") from None
 
 
@@ -220,6 +229,6 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
 def module_digest(code: Iterable[str], package: Path = Path(hierlib.__file__).parent) -> str:
     """One digest of all hierlib modules that the code imports, directly or through one another."""
     total = hashlib.sha256()
-    for path in sorted(imported_modules("\n".join(code), package)):
+    for path in sorted(imported_modules(code, package)):
         total.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
     return total.hexdigest()[:20]

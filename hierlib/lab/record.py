@@ -55,12 +55,12 @@ def seal(working: Path, record: dict[str, Any]) -> dict[str, Any]:
     return sealed
 
 
-def store(project: Project, job: Job, working: Path) -> None:
-    """Move a sealed working folder to its place. Of two runs of the same key the first one stays."""
+def store(project: Project, job: Job, working: Path, replace: bool = False) -> None:
+    """Move a sealed working folder to its place. Of two runs of the same key the first one stays, unless asked."""
     target = run_folder(project, job)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists() and stored_record(project, job) is None:
-        aside = target.with_name(f".damaged-{uuid.uuid4().hex[:8]}")
+    if target.exists() and (replace or stored_record(project, job) is None):
+        aside = target.with_name(f".replaced-{uuid.uuid4().hex[:8]}")
         os.replace(target, aside)
         shutil.rmtree(aside, ignore_errors=True)
     try:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hierlib.lab.project import Project, UserError
+from hierlib.lab.project import Project, UserError, nearest
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Verdict = Literal["holds", "partly", "refuted"]
 Kind = Literal[
     "theorem", "lemma", "corollary", "proposition", "definition", "example",
@@ -76,7 +77,7 @@ def load_registry(project: Project) -> dict[str, Paper]:
 
 def load_paper(path: Path) -> Paper:
     """One registry file, or a sentence with file and line."""
-    text = path.read_text()
+    text = read_text(path, path.name)
     paper: Paper = parse(Paper, text, path.name)
     if paper.paper != path.stem:
         raise UserError(f"{path.name}, line {line_of(text, ('paper',))}: paper is {paper.paper!r}, the file {path.stem!r}")
@@ -101,23 +102,48 @@ def load_paper(path: Path) -> Paper:
     return paper
 
 
+def read_text(path: Path, name: str) -> str:
+    """The text of a file that people write."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise UserError(f"{name}, line {line}: not valid UTF-8 text") from None
+
+
 def parse(model: type[Any], text: str, file: str, first_line: int = 1) -> Any:
     """YAML text as a model; what is malformed is named with file and line. `first_line` is where the text starts."""
     try:
-        return model.model_validate(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {})
+        return model.model_validate(yaml.load(text, Loader=LOADER) or {})
     except yaml.MarkedYAMLError as error:
         line = (error.problem_mark.line if error.problem_mark else 0) + first_line
         raise UserError(f"{file}, line {line}: not valid YAML ({error.problem})") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + first_line
+        raise UserError(f"{file}, line {line}: not valid YAML ({error.reason})") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"]) or "the file"
-        line = line_of(text, first["loc"], first_line)
-        raise UserError(f"{file}, line {line}: {name}: {first['msg'][0].lower()}{first['msg'][1:]}") from None
+        # A misspelt key is both unknown and missing: the unknown one is what the user sees in the file.
+        first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
+        *parents, last = first["loc"] or ("the file",)
+        message = f"{first['msg'][0].lower()}{first['msg'][1:]}"
+        if first["type"] == "extra_forbidden":
+            message = f"there is no such key; {nearest(str(last), _fields(model, parents), 'keys')}"
+        name = ".".join(str(part) for part in (*parents, last))
+        raise UserError(f"{file}, line {line_of(text, first['loc'], first_line)}: {name}: {message}") from None
+
+
+def _fields(model: type[Any], parents: list[str | int]) -> list[str]:
+    """The keys that the mapping at `parents` may have."""
+    for part in parents:
+        if isinstance(part, str):
+            kind = model.model_fields[part].annotation
+            model = next(iter(getattr(kind, "__args__", ())), kind)  # list[Entry] -> Entry
+    return list(model.model_fields)
 
 
 def line_of(text: str, location: tuple[str | int, ...], first_line: int = 1) -> int:
     """The line where the value at `location` (keys and indices) stands, or its nearest parent that exists."""
-    node, line = yaml.compose(text), 0
+    node, line = yaml.compose(text, Loader=LOADER), 0
     for part in location:
         if isinstance(node, yaml.MappingNode):
             pairs = {key.value: (key, value) for key, value in node.value}

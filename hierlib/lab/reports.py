@@ -142,16 +142,17 @@ def status(records: dict[str, Any], kept: dict[str, Any]) -> str:
     lines = [
         f"{WIDE}# Status\n\n",
         f"{len(made)} runs with {versions}. The oldest number in this book was {shown} old when it was built.\n\n",
+        "```{table}\n:class: hl-small\n\n",
         "| page | profile | verdicts | run at (UTC) | seconds | peak MB | threads | device | seed | commit |\n",
         "|---|---|---|---|---|---|---|---|---|---|\n",
     ]
     for page, r in made:
         verdicts = ", ".join(f"{claim}: {verdict}" for claim, verdict in r["verdicts"].items())
-        when, commit = r["started"][:16].replace("T", " "), f"`{r['commit']}`" if r["commit"] else "–"
+        when, commit = r["started"][:16].replace("T", " "), f"`{r['commit'][:7]}`" if r["commit"] else "–"
         values = [f"[{page}](../notebooks/{page}.ipynb)", r["profile"], verdicts, when, f"{r['seconds']:.1f}"]
         values += [r["peak_mb"], r["threads"], r["device"], r["parameters"]["seed"], commit]
         lines.append("| " + " | ".join(map(str, values)) + " |\n")
-    return "".join(lines)
+    return "".join(lines) + "```\n"
 
 
 def gallery(project: Project, executed: dict[str, NotebookNode | None]) -> str:

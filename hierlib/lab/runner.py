@@ -23,7 +23,7 @@ from hierlib.lab.page import Job
 from hierlib.lab.project import Project
 from hierlib.lab.record import damage, run_folder, store, stored_record
 
-Backend = Callable[[Project, list[Job], float], Iterator[tuple[Job, Outcome | None]]]
+Backend = Callable[[Project, list[Job], float, bool], Iterator[tuple[Job, Outcome | None]]]
 
 
 class Event(NamedTuple):
@@ -48,10 +48,7 @@ def run(project: Project, jobs: Iterable[Job], backend: Backend, timeout: float,
             yield Event(job, "unavailable", missing)
         else:
             due.append(job)
-    if force:
-        for job in due:
-            shutil.rmtree(run_folder(project, job), ignore_errors=True)
-    with closing(backend(project, due, timeout)) as progress:  # type: ignore[type-var]
+    with closing(backend(project, due, timeout, force)) as progress:  # type: ignore[type-var]
         for job, outcome in progress:
             yield Event(job, "started") if outcome is None else Event(job, *outcome)
 
@@ -72,7 +69,7 @@ def _missing_data(job: Job) -> str:
 def local(count: int) -> Backend:
     """A backend that runs `count` pages at a time on this machine and shares its cores among them."""
 
-    def backend(project: Project, jobs: list[Job], timeout: float) -> Iterator[tuple[Job, Outcome | None]]:
+    def backend(project: Project, jobs: list[Job], timeout: float, force: bool) -> Iterator[tuple[Job, Outcome | None]]:
         threads = max(1, (os.cpu_count() or 1) // max(1, min(count, len(jobs))))
         commit, waiting = commit_of(project), list(jobs)
         running: dict[Future[Outcome], tuple[Job, Path]] = {}
@@ -86,36 +83,40 @@ def local(count: int) -> Backend:
                     yield job, None
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     job, folder = running.pop(future)
-                    yield job, settle(project, job, folder, future.result())
+                    yield job, settle(project, job, folder, future.result(), force)
         finally:
-            for child in psutil.Process().children():
-                if running:
+            while not all(future.done() for future in running):  # one may be about to start its process
+                for child in psutil.Process().children():
                     stop(child.pid)
-            pool.shutdown(wait=True, cancel_futures=True)
+                wait(running, timeout=0.1)
+            pool.shutdown()
             for _, folder in running.values():
                 shutil.rmtree(folder, ignore_errors=True)
 
     return backend
 
 
-def settle(project: Project, job: Job, folder: Path, outcome: Outcome) -> Outcome:
+def settle(project: Project, job: Job, folder: Path, outcome: Outcome, force: bool) -> Outcome:
     """Store a success; keep the partial notebook of a failure for inspection, and nothing else of it."""
     if outcome.status == "done":
         try:
             for name in ("job.json", "claim.json", "stderr.txt"):
                 (folder / name).unlink(missing_ok=True)
-            store(project, job, folder)
+            store(project, job, folder, replace=force)
             if job.standard and job.profile == "paper":
                 keep(project, job)
             return outcome
         except OSError as error:
-            outcome = Outcome("failed", f"{job.page}: {error.strerror}", outcome.seconds)
+            outcome = Outcome("failed", f"{job.page}: {error.strerror or error}", outcome.seconds)
     partial, message = folder / "executed.ipynb", outcome.message
     if partial.exists():
         target = project.failed / f"{job.page}.ipynb"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(partial, target)
-        message += f" (partial notebook: {project.relative(target)})"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(partial, target)
+            message += f" (partial notebook: {project.relative(target)})"
+        except OSError:  # a full disk: the message is what matters
+            pass
     shutil.rmtree(folder, ignore_errors=True)
     return outcome._replace(message=message)
 

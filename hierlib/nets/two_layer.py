@@ -23,7 +23,7 @@ def two_layer(m: int, d: int, kappa: float, seed: int, antisymmetric: bool = Fal
     """Draw a network of m neurons on R^d at initial scale kappa, in float64.
 
     `antisymmetric` is an addition to the paper: m/2 neurons are drawn and repeated with the opposite output sign, so
-    that the output is exactly zero before training while the Gram matrix keeps its expectation. The paper gets there
+    that the output is zero up to rounding before training while the Gram matrix keeps its expectation. The paper gets there
     only in the limit kappa -> 0, where its own theory of lazy neurons breaks down.
     """
     if antisymmetric and m % 2:

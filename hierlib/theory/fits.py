@@ -29,5 +29,6 @@ def loglog_slope(x: ArrayLike, y: ArrayLike, confidence: float = 0.95) -> Fit:
     flat_x = np.broadcast_to(x.reshape(-1, *[1] * (y.ndim - 1)), y.shape).ravel()
     line = stats.linregress(np.log(flat_x), np.log(y.ravel()))
     freedom = flat_x.size - 2
-    half = stats.t.ppf((1 + confidence) / 2, freedom) * line.stderr if freedom > 0 else np.inf
+    error = np.nan_to_num(line.stderr)  # scipy says nan when y is constant, where the scatter is zero
+    half = stats.t.ppf((1 + confidence) / 2, freedom) * error if freedom > 0 else np.inf
     return Fit(float(line.slope), (float(line.slope - half), float(line.slope + half)), float(line.intercept))

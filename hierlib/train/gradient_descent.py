@@ -92,7 +92,8 @@ def gradient_descent(
         else:
             Q.addmm_(inputs * residual, active, alpha=-rate)
         switch_on(Q, positive, active)
-    return Run(recorded, before, active.bool().cpu())
+    own_order = torch.argsort(order)
+    return Run(recorded, before[:, own_order], active.bool().cpu()[:, own_order])
 
 
 def switch_on(Q: Tensor, positive: int, active: Tensor) -> None:

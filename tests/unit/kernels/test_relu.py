@@ -1,0 +1,123 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import factorial2
+
+from hierlib.data.spheres import unit_sphere
+from hierlib.kernels import relu
+from hierlib.kernels.relu import finite_gram, relu_gram, series_coefficient
+from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
+
+
+def by_formula(x: np.ndarray, z: np.ndarray) -> float:
+    t = min(1.0, max(-1.0, float(np.dot(x, z))))
+    return t * (math.pi - math.acos(t)) / (2 * math.pi)
+
+
+def test_the_gram_matrix_is_the_formula_written_as_loops():
+    X, Z = unit_sphere(6, 4, seed=0), unit_sphere(5, 4, seed=1)
+    assert np.allclose(relu_gram(X), [[by_formula(x, z) for z in X.numpy()] for x in X.numpy()], atol=1e-15)
+    assert np.allclose(relu_gram(X, Z), [[by_formula(x, z) for z in Z.numpy()] for x in X.numpy()], atol=1e-15)
+
+
+def test_known_angles_give_known_values():
+    half = 3**0.5 / 2
+    X = torch.tensor([[1.0, 0.0], [0.5, half], [0.0, 1.0], [-0.5, half], [-1.0, 0.0]]).double()
+    assert torch.allclose(relu_gram(X)[0], torch.tensor([1 / 2, 1 / 6, 0, -1 / 12, 0]).double(), atol=1e-15)
+
+
+def test_a_network_of_many_neurons_has_nearly_the_infinite_gram_matrix():
+    m, X = 20_000, unit_sphere(12, 4, seed=0)
+    H, K = relu_gram(X), X @ X.T
+    both_active = H / K
+    deviation = K.abs() * (both_active * (1 - both_active) / m).sqrt()
+    assert ((finite_gram(two_layer(m, 4, 1.0, seed=0).W, X) - H).abs() < 5 * deviation).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_the_diagonal_is_exactly_one_half(dtype):
+    assert (relu_gram(unit_sphere(300, 20, seed=0, dtype=dtype)).diagonal() == 0.5).all()
+
+
+def test_naming_the_second_set_of_points_changes_only_the_diagonal():
+    X = unit_sphere(20, 5, seed=0)
+    difference = relu_gram(X, X) - relu_gram(X)
+    assert difference.fill_diagonal_(0).abs().max() < 1e-15
+
+
+def test_the_matrix_is_symmetric_and_positive_definite():
+    H = relu_gram(unit_sphere(300, 20, seed=0))
+    assert (H - H.T).abs().max() < 1e-15
+    assert torch.linalg.eigvalsh(H).min() > 0
+
+
+@pytest.mark.parametrize("rows", [1, 7, 299, 300, 10_000])
+def test_the_block_size_does_not_matter(rows, monkeypatch):
+    X, Z = unit_sphere(300, 10, seed=0), unit_sphere(11, 10, seed=1)
+    square, oblong = relu_gram(X), relu_gram(X, Z)
+    monkeypatch.setattr(relu, "ROWS", rows)
+    assert (relu_gram(X) - square).abs().max() < 1e-15
+    assert (relu_gram(X, Z) - oblong).abs().max() < 1e-15
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_rows_that_are_unit_only_to_rounding_give_no_nan(sign):
+    X = unit_sphere(100, 30, seed=0, dtype=torch.float32) * (1 + 2e-7)
+    X = torch.cat([X, sign * X])
+    assert (X @ X.T).abs().max() > 1  # arccos alone would be undefined here
+    exact = relu_gram(torch.nn.functional.normalize(X.double()))
+    assert (relu_gram(X) - exact).abs().max() < 1e-3
+    assert (relu_gram(X, X) - exact).abs().max() < 1e-3
+
+
+def test_the_inputs_are_left_alone():
+    X = unit_sphere(5, 3, seed=0)
+    copy = X.clone()
+    relu_gram(X), relu_gram(X, X)
+    assert torch.equal(X, copy)
+
+
+def test_the_finite_gram_matrix_is_that_of_the_gradients_of_the_network():
+    net, X = two_layer(7, 3, 1.0, seed=0), unit_sphere(5, 3, seed=0)
+    gradients = torch.autograd.functional.jacobian(lambda W: outputs(TwoLayer(W, net.a), X), net.W).reshape(5, -1)
+    assert torch.allclose(finite_gram(net.W, X), gradients @ gradients.T, rtol=1e-13)
+
+
+def test_a_neuron_that_sits_exactly_at_zero_counts_as_active():
+    X = unit_sphere(4, 3, seed=0)
+    assert torch.allclose(finite_gram(torch.zeros(2, 3).double(), X), X @ X.T)
+
+
+def test_the_series_sums_to_the_formula():
+    t = np.linspace(-0.99, 0.99, 199)
+    series = sum(series_coefficient(p) * t**p for p in range(1, 301))
+    formula = t * (np.pi - np.arccos(t)) / (2 * np.pi)
+    assert np.abs(series - formula).max() < 1e-4
+
+
+def test_the_first_coefficients_are_those_of_the_paper():
+    assert series_coefficient(1) == 1 / 4
+    assert series_coefficient(2) == pytest.approx(1 / (2 * math.pi), rel=1e-15)
+    assert [series_coefficient(p) for p in range(3, 30, 2)] == [0.0] * 14
+    for p in range(4, 40, 2):
+        expected = factorial2(p - 3) / (factorial2(p - 2) * (p - 1) * 2 * math.pi)
+        assert series_coefficient(p) == pytest.approx(expected, rel=1e-13)
+
+
+def test_a_large_power_does_not_overflow():
+    p = 200_000  # (p-3)!!/(p-2)!! tends to sqrt(2 / (pi p))
+    assert series_coefficient(p) == pytest.approx(math.sqrt(2 / math.pi) / (2 * math.pi) * p**-1.5, rel=1e-4)
+
+
+def test_the_coefficients_sum_to_one_half():
+    last = 2000
+    rest = math.sqrt(2 / math.pi) / (2 * math.pi) * last**-0.5  # of the asymptotic form, beyond the last power
+    assert sum(series_coefficient(p) for p in range(1, last + 1)) + rest == pytest.approx(0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("p", [0, -2])
+def test_the_series_has_no_power_below_one(p):
+    with pytest.raises(ValueError, match=f"^the series starts at the first power, got p = {p}$"):
+        series_coefficient(p)

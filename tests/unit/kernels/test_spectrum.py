@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+import torch
+
+from hierlib.data.labels import random_signs
+from hierlib.data.spheres import unit_sphere
+from hierlib.kernels.relu import relu_gram
+from hierlib.kernels.spectrum import energies, inverse_norm, spectrum
+
+N = 25
+
+
+@pytest.fixture
+def H():
+    return relu_gram(unit_sphere(N, 6, seed=0))
+
+
+def test_eigenvalues_come_largest_first_and_agree_with_numpy(H):
+    values = spectrum(H).values.numpy()
+    assert (np.diff(values) <= 0).all()
+    assert np.allclose(values, np.sort(np.linalg.eigvals(H.numpy()).real)[::-1], rtol=1e-10)
+
+
+def test_column_i_is_the_eigenvector_of_eigenvalue_i(H):
+    values, vectors = spectrum(H)
+    for i in range(N):
+        assert torch.allclose(H @ vectors[:, i], values[i] * vectors[:, i], atol=1e-13)
+
+
+def test_eigenvectors_are_orthonormal_and_rebuild_the_matrix(H):
+    values, vectors = spectrum(H)
+    assert torch.allclose(vectors.T @ vectors, torch.eye(N).double(), atol=1e-13)
+    assert torch.allclose(vectors @ values.diag() @ vectors.T, H, atol=1e-13)
+
+
+def test_the_spectrum_of_a_float32_matrix_is_computed_in_float64(H):
+    rounded = H.float()
+    values, vectors = spectrum(rounded)
+    assert values.dtype == vectors.dtype == torch.float64
+    assert torch.allclose(vectors @ values.diag() @ vectors.T, rounded.double(), atol=1e-13)
+
+
+def test_energies_are_squared_projections_and_sum_to_one(H):
+    vectors, y = spectrum(H).vectors, 3 * random_signs(N, seed=0)
+    by_hand = [sum(vectors[j, i].item() * y[j].item() for j in range(N)) ** 2 / (9 * N) for i in range(N)]
+    assert np.allclose(energies(vectors, y), by_hand, rtol=1e-10)
+    assert energies(vectors, y).sum() == pytest.approx(1, abs=1e-13)
+
+
+def test_all_energy_of_an_eigenvector_is_its_own(H):
+    vectors = spectrum(H).vectors
+    assert torch.allclose(energies(vectors, 2 * vectors[:, 3]), torch.eye(N).double()[3], atol=1e-13)
+
+
+def test_the_inverse_norm_agrees_with_a_linear_solve(H):
+    y = random_signs(N, seed=0)
+    norm = inverse_norm(H, y)
+    assert norm.shape == ()
+    assert norm.item() == pytest.approx((y.numpy() @ np.linalg.solve(H.numpy(), y.numpy())) ** 0.5, rel=1e-10)
+
+
+def test_the_inverse_norm_of_an_eigenvector_is_one_over_the_root_of_its_eigenvalue(H):
+    values, vectors = spectrum(H)
+    assert torch.allclose(inverse_norm(H, vectors), values**-0.5, rtol=1e-9)
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_several_label_vectors_at_once_give_one_norm_each(H, columns):
+    Y = torch.stack([random_signs(N, seed) for seed in range(columns)], dim=1)
+    together = inverse_norm(H, Y)
+    assert together.shape == (columns,)
+    assert torch.allclose(together, torch.stack([inverse_norm(H, y) for y in Y.T]), rtol=1e-12)
+
+
+def test_a_matrix_that_is_not_positive_definite_is_refused():
+    with pytest.raises(torch.linalg.LinAlgError):
+        inverse_norm(torch.tensor([[1.0, 2.0], [2.0, 1.0]]), torch.ones(2))
