@@ -63,7 +63,7 @@ def test_the_two_forms_agree(name):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_float32_stays_close_to_float64(form):
-    net, many, labels = two_layer(200, 10, 1.0, seed=1), unit_sphere(30, 10, seed=1), random_signs(30, seed=1)
+    net, many, labels = two_layer(2000, 10, 1.0, seed=1), unit_sphere(30, 10, seed=1), random_signs(30, seed=1)
     rounded = gradient_descent(net, many, labels, 0.1, 1000, form)
     assert rounded.outputs.dtype == torch.float64
     assert (rounded.outputs - exactly(net, many, labels, 1000, form, eta=0.1).outputs).abs().max() < 1e-4
