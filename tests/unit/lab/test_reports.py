@@ -1,0 +1,95 @@
+"""The generated pages say what registry and records say, and nothing else."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hierlib.lab.registry import Paper
+from hierlib.lab.reports import errata, ledger, status
+
+PAPER = Paper(
+    paper="toy", part=1, title="A toy", authors="A. Body", year=2000, arxiv="0", cite="toy", summary="none",
+    claims=[
+        dict(id="good", kind="lemma", place="Sec. 1", says=r"$a \lt b$ & so", priority="A", expected="holds", page="first"),
+        dict(id="wrong", kind="lemma", place="Sec. 2", says="false", priority="A", expected="refuted", page="first"),
+        dict(id="later", kind="figure", place="Fig. 1", says="a picture", priority="B"),
+        dict(id="idle", kind="table", place="Tab. 1", says="a table", priority="B", expected="holds", page="second"),
+        dict(id="never", kind="remark", place="end", says="a hope", priority="C", untestable="It has no content."),
+    ],
+    errata=[
+        dict(id="E1", claim="wrong", place="Sec. 2", printed="p", correct="q", why="because.", effect="Statement false."),
+        dict(id="E2", claim="later", place="Fig. 1", printed="p", correct="q", why="maybe.", effect="Notation only."),
+    ],
+)  # fmt: skip
+
+
+def check(name, of, value, margin, kind="check"):
+    return dict(name=name, kind=kind, value=value, relation="at_most", bound=1.0, holds=margin > 0, of=[of], paper=None,
+                interval=None, breaks=None, margin=margin)  # fmt: skip
+
+
+def record(started=None):
+    return {
+        "verdicts": {"good": "holds", "wrong": "refuted"},
+        "checks": [
+            check("loose", "good", 0.1, 0.9),
+            check("tight", "good", 0.8, 0.2),
+            check("broken", "wrong", 3.0, -2.0),
+            check("control", "good", 5.0, -4.0, kind="control"),
+        ],
+        "profile": "quick", "seconds": 12.3, "peak_mb": 300, "threads": 1, "device": "cpu", "commit": "0123456789ab+",
+        "parameters": {"seed": 7}, "versions": {"torch": "2.13.0"},
+        "started": (started or datetime.now(UTC)).isoformat(timespec="seconds"),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def table():
+    return ledger({"toy": PAPER}, {"toy/first": record(), "toy/second": None}, {}, "quick")
+
+
+def row(table, claim):
+    return next(line for line in table.splitlines() if f">toy/{claim}<" in line or f"<td>toy/{claim}<" in line)
+
+
+def test_the_ledger_counts_what_is_tested(table):
+    assert "2 of 5 tested (1 holds, 1 refuted, 1 not yet tested, 1 not run, 1 cannot be tested)" in table
+
+
+def test_a_tested_claim_shows_its_tightest_check_and_never_a_control(table):
+    cells = row(table, "good")
+    assert "href='../notebooks/toy/first.html'" in cells and "data-verdict='holds'" in cells
+    assert "tight" in cells and "20&nbsp;%" in cells and "loose" not in cells and "control" not in cells
+
+
+def test_a_refuted_claim_has_a_negative_margin(table):
+    assert "-200&nbsp;%" in row(table, "wrong") and "refuted" in row(table, "wrong")
+
+
+def test_claims_without_a_result_say_why(table):
+    assert "not yet tested" in row(table, "later")
+    assert "not run" in row(table, "idle")
+    assert "cannot be tested" in row(table, "never") and "It has no content." in row(table, "never")
+
+
+def test_formulas_reach_mathjax_and_signs_are_escaped(table):
+    assert r"\(a \lt b\) &amp; so" in row(table, "good")
+
+
+def test_a_kept_run_at_the_size_of_the_paper_is_named():
+    table = ledger({"toy": PAPER}, {"toy/first": record()}, {"toy/first": record()}, "quick")
+    assert "quick, paper" in row(table, "good")
+
+
+def test_an_erratum_links_its_evidence_only_where_a_page_has_run():
+    text = errata({"toy": PAPER}, {"toy/first": record()})
+    first, second = text.split("**E2.")
+    assert "[toy/first](../notebooks/toy/first.ipynb), verdict *refuted*" in first
+    assert "Not yet put to a test." in second
+
+
+def test_the_status_names_the_age_of_the_oldest_number():
+    old = record(started=datetime.now(UTC) - timedelta(days=3))
+    text = status({"toy/first": record(), "toy/second": old, "toy/none": None}, {})
+    assert "2 runs with torch 2.13.0" in text and "3 days old" in text and "`0123456`" in text
+    assert status({"toy/first": None}, {}) == "# Status\n\nNo page has been run yet.\n"
