@@ -2,26 +2,24 @@
 
 import os
 import sys
-from contextlib import closing
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hierlib.lab.project import Project, UserError, find_project, nearest
-from hierlib.lab.registry import Paper, load_registry
+from hierlib.lab.console import complain, err, follow, out, show_results
+from hierlib.lab.project import UserError, find_project, nearest
+from hierlib.lab.registry import load_registry
+from hierlib.lab.selection import jobs_for, load
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Run, check and render the pages of the book. Each page is a theorem or a figure, put to a test that can fail.",
+    help="Run, check and render the pages of the book. Each page is a theorem or a figure, put to a test that can fail."
+    "\n\nExample: [bold]hier run && hier book[/bold]",
 )
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 Claims = Annotated[
     list[str] | None,
@@ -29,54 +27,6 @@ Claims = Annotated[
 ]
 ProfileOption = Annotated[str, typer.Option(help="smoke (seconds), quick (the book) or paper (the paper's own sizes).")]
 DeviceOption = Annotated[str, typer.Option(help="cpu or cuda; pages without a device parameter stay on the CPU.")]
-
-
-def load(project: Project, claims: list[str] | None = None) -> tuple[dict[str, Paper], list[Any]]:
-    """The registry, and the pages that the given names mean."""
-    from hierlib.lab.page import load_pages
-
-    registry = load_registry(project)
-    pages = load_pages(project, registry)
-    names: dict[str, list[str]] = {page: [page] for page in pages}
-    for paper in registry.values():
-        names[paper.paper] = [page for page in pages if page.startswith(f"{paper.paper}/")]
-        for entry in paper.claims:
-            names.setdefault(f"{paper.paper}/{entry.id}", [f"{paper.paper}/{entry.page}"] if entry.page else [])
-    chosen: dict[str, None] = {}
-    for claim in claims or list(pages):
-        if claim not in names:
-            raise UserError(f"there is no claim {claim!r}; {nearest(claim, names, 'claims')}")
-        if not names[claim]:
-            raise UserError(f"no page tests {claim} yet; `hier new {claim}` starts one")
-        chosen |= dict.fromkeys(names[claim])
-    return registry, [pages[page] for page in chosen]
-
-
-def jobs_for(
-    project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None
-) -> list[Any]:
-    """Settle the parameters of every page before anything runs."""
-    from hierlib.lab.page import make_job, parse_value
-
-    check_device(device)
-    jobs = []
-    for page in pages:
-        overrides = dict(parse_value(page, assignment) for assignment in assignments or [])
-        if device != "cpu" and "device" in page.parameters:
-            overrides.setdefault("device", device)
-        jobs.append(make_job(project, page, profile, overrides))
-    return jobs
-
-
-def check_device(device: str) -> None:
-    if device == "cpu":
-        return
-    if device != "cuda":
-        raise UserError(f"there is no device {device!r}; the devices are cpu, cuda")
-    import torch
-
-    if not torch.cuda.is_available():
-        raise UserError("--device cuda: torch sees no GPU on this machine; leave the option out to run on the CPU")
 
 
 @app.command()
@@ -111,66 +61,11 @@ def run(
         backend = cluster(scheduler)
     else:
         backend = runner.local(jobs or (1 if device == "cuda" else os.cpu_count() or 1))
-    failed = follow(project, runner.run(project, work, backend, timeout, force))
+    failed = follow(runner.run(project, work, backend, timeout, force))
     if parameter or seed is not None:
         show_results(project, work)
     if failed:
         raise typer.Exit(1)
-
-
-def follow(project: Project, events: Any) -> int:
-    """Print events as they come: moving lines on a terminal, plain lines elsewhere. Returns the number of failures."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    counts = dict.fromkeys(("done", "skipped", "failed", "unavailable"), 0)
-    lines = {
-        "done": "[green]done[/green]",
-        "failed": "[red]failed[/red]",
-        "unavailable": "[yellow]skipped[/yellow]",
-        "damaged": "[yellow]damaged[/yellow]",
-    }
-    failures = []
-    live = Progress(*columns, console=out, disable=not out.is_terminal, transient=True)
-    with live as progress, closing(events):  # closing: an interruption while printing stops the pages too
-        tasks: dict[str, Any] = {}
-        for event in events:
-            label = f"{event.job.page} ({event.job.profile})"
-            if event.kind == "started":
-                tasks[event.job.key] = progress.add_task(label)
-                if not out.is_terminal:
-                    out.print(f"started {label}", soft_wrap=True)
-                continue
-            if event.job.key in tasks:
-                progress.remove_task(tasks.pop(event.job.key))
-            if event.kind in counts:
-                counts[event.kind] += 1
-            if event.kind == "failed":
-                failures.append(event.message)
-            if event.kind == "done":
-                out.print(f"{lines['done']} {label} in {event.seconds:.1f} s", soft_wrap=True)
-            elif event.kind in lines:
-                out.print(f"{lines[event.kind]} {escape(event.message)}", soft_wrap=True)
-    said = {"done": "run", "skipped": "up to date", "unavailable": "without data", "failed": "failed"}
-    out.print(", ".join(f"{counts[kind]} {words}" for kind, words in said.items() if counts[kind]) or "nothing to run")
-    for message in failures:
-        err.print(f"[red]failed:[/red] {escape(message)}", soft_wrap=True)
-    return len(failures)
-
-
-def show_results(project: Project, work: list[Any]) -> None:
-    """The checks of runs that stay out of the book, and where their notebooks are."""
-    from hierlib.lab.claim import Check
-    from hierlib.lab.record import run_folder, stored_record
-
-    for job in work:
-        if (record := stored_record(project, job)) is None:
-            continue
-        changed = ", ".join(f"{name}={value}" for name, value in job.parameters.items())
-        table = Table("quantity", "value", "must be", "holds?", title=f"{job.page}: {escape(changed)}", title_justify="left")
-        for entry in record["checks"]:
-            check = Check(**{name: value for name, value in entry.items() if name != "margin"})
-            table.add_row(check.name, f"{check.value:.4g}", escape(check.statement()), "yes" if check.holds else "no")
-        out.print(table)
-        out.print(f"notebook: {project.relative(run_folder(project, job) / 'executed.ipynb')}")
 
 
 @app.command("list")
@@ -284,20 +179,20 @@ def accept(
 
     Example: [bold]hier accept fine-grained/thm4.1 --seeds 0,1,2,3,4[/bold]
     """
-    from hierlib.lab import numbers, runner
-    from hierlib.lab.record import stored_record
-
     try:
         chosen = sorted({int(word) for word in seeds.split(",")})
     except ValueError:
         raise UserError(f"--seeds {seeds}: write whole numbers with commas, for example 0,1,2,3,4") from None
     if len(chosen) < 5:
         raise UserError(f"--seeds {seeds}: a tolerance needs at least five seeds")
+    from hierlib.lab import numbers, runner
+    from hierlib.lab.record import stored_record
+
     project = find_project()
     _, pages = load(project, claims)
     grid = {page.id: {s: jobs_for(project, [page], profile, device, [f"seed={s}"])[0] for s in chosen} for page in pages}
     everything = [job for row in grid.values() for job in row.values()]
-    failed = follow(project, runner.run(project, everything, runner.local(jobs or os.cpu_count() or 1), timeout))
+    failed = follow(runner.run(project, everything, runner.local(jobs or os.cpu_count() or 1), timeout))
     for page, row in grid.items():
         records = {s: record for s, job in row.items() if (record := stored_record(project, job)) is not None}
         odd = [f"seed {s} gives {r['verdicts']}" for s, r in records.items() if r["verdicts"] != row[s].claims]
@@ -369,11 +264,6 @@ def main() -> None:
     if code == 130:  # typer turns Ctrl-C into this code
         err.print("interrupted; what was finished is kept, the same command continues")
     sys.exit(code)
-
-
-def complain(sentence: str, code: int) -> int:
-    err.print(f"[red]hier:[/red] {escape(sentence)}", soft_wrap=True)
-    return code
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from hierlib.lab.page import Job, module_digest
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.runner import Backend, commit_of, settle, working_folder
 
+PATIENCE = 10  # seconds that a first worker may take to appear
+
 
 def cluster(address: str) -> Backend:
     """A backend that sends pages to the scheduler at `address`."""
@@ -29,7 +31,7 @@ def cluster(address: str) -> Backend:
         try:
             for job in jobs:
                 yield job, None
-            for future in as_completed(list(waiting)):
+            for future in as_completed(list(waiting), loop=client.loop):
                 job = waiting.pop(future)
                 yield job, receive(project, job, future, force)
         finally:
@@ -43,7 +45,8 @@ def connect(address: str) -> Any:
     """A client of the scheduler, or a sentence when nothing answers there or nobody works for it."""
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in our own words
+    for name in ("distributed", "distributed.client"):  # what goes wrong is said in our own words
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         # Asked first: a Client waits forever for a server that is no scheduler, and leaves a traceback for a wrong address.
         asyncio.run(asyncio.wait_for(identity(address), timeout=5))
@@ -52,7 +55,7 @@ def connect(address: str) -> Any:
         hint = "start one with `dask scheduler` and `dask worker ADDRESS --nthreads 1`"
         raise UserError(f"no Dask scheduler answers at {address}; {hint}") from None
     try:
-        client.wait_for_workers(1, timeout=10)
+        client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         client.close()
         hint = f"start one with `dask worker {address} --nthreads 1`"
@@ -92,8 +95,12 @@ def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, by
 
 def receive(project: Project, job: Job, future: Any, force: bool) -> Outcome:
     """On the driver: lay the files of a finished page down and store them like those of a local run."""
+    from distributed import KilledWorker
+
     if future.status != "finished":
-        return Outcome("failed", f"{job.page}: {future.exception()}", 0.0)
+        error = future.exception() if future.status == "error" else "the scheduler is gone; what was finished is kept"
+        reason = "every worker that took it died (out of memory?)" if isinstance(error, KilledWorker) else error
+        return Outcome("failed", f"{job.page}: {reason}", 0.0)
     outcome, files = future.result()
     folder = working_folder(project, job)
     folder.mkdir(parents=True)

@@ -104,10 +104,11 @@ def main(folder: Path) -> int:
     settled = json.loads((folder / "job.json").read_text())
     run = {name: settled[name] for name in ("page", "profile", "parameters", "claims")} | {"folder": str(folder)}
     os.environ["HIERLIB_RUN"] = json.dumps(run)
+    notebook = jupytext.reads(settled["text"], fmt="md:myst")
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         papermill.execute_notebook(
-            jupytext.reads(settled["text"], fmt="md:myst"),
+            notebook,
             str(folder / "executed.ipynb"),
             parameters=settled["parameters"],
             cwd=str(folder),
@@ -117,8 +118,9 @@ def main(folder: Path) -> int:
         )
         seal(folder, _record(folder, settled, started, time.monotonic() - clock))
     except papermill.PapermillExecutionError as error:
-        where = f"cell {error.cell_index + 1}" if error.cell_index is not None else f"code cell {error.exec_count}"
-        return _fail(folder, f"{settled['page']}, {where}: {error.ename}: {error.evalue}")
+        # papermill counts from zero and has put its cell of parameters in front: this is the count in the text.
+        number = sum(cell.cell_type == "code" for cell in notebook.cells[: error.cell_index])
+        return _fail(folder, f"{settled['page']}, code cell {number}: {error.ename}: {error.evalue}")
     except DeadKernelError:
         return _fail(folder, f"{settled['page']}: the kernel died (out of memory, or killed from outside)")
     except _Incomplete as error:

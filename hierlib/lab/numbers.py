@@ -86,7 +86,10 @@ def compare(project: Project, job: Job) -> Comparison:
     path = numbers_file(project, job)
     if not path.exists():
         return Comparison([], [*problems, f"{job.page}: no accepted numbers; `hier accept {job.page}` writes them"])
-    accepted = json.loads(path.read_text())["values"]
+    try:
+        accepted = json.loads(path.read_text())["values"]
+    except (ValueError, KeyError):
+        return Comparison([], [*problems, f"{project.relative(path)} is damaged; `hier accept {job.page}` writes it anew"])
     measured = {check["name"]: check["value"] for check in record["checks"]}
     if missing := sorted(accepted.keys() ^ measured.keys()):
         problems.append(f"{job.page}: {', '.join(missing)} not on both sides; `hier accept {job.page}` renews them")

@@ -4,6 +4,7 @@ Each page runs in a process of its own, here or on a Dask cluster. A run that fa
 an interrupted run leaves nothing behind, and the next one continues where it stopped.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -109,14 +110,14 @@ def settle(project: Project, job: Job, folder: Path, outcome: Outcome, force: bo
         except OSError as error:
             outcome = Outcome("failed", f"{job.page}: {error.strerror or error}", outcome.seconds)
     partial, message = folder / "executed.ipynb", outcome.message
-    if partial.exists():
+    try:
+        json.loads(partial.read_bytes())
         target = project.failed / f"{job.page}.ipynb"
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(partial, target)
-            message += f" (partial notebook: {project.relative(target)})"
-        except OSError:  # a full disk: the message is what matters
-            pass
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(partial, target)
+        message += f" (partial notebook: {project.relative(target)})"
+    except (OSError, ValueError):  # it was not reached, or the disk is full and it breaks off in the middle
+        pass
     shutil.rmtree(folder, ignore_errors=True)
     return outcome._replace(message=message)
 

@@ -1,0 +1,123 @@
+"""`hier run`: what is run, what is skipped, what is kept."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from hierlib.lab.book import refresh_pair
+from hierlib.lab.record import read_record
+
+
+def test_a_page_runs_and_leaves_a_record_and_a_notebook(finished):
+    toy, done = finished
+    assert done.returncode == 0 and done.stderr == ""
+    assert re.search(r"^done toy/squares \(quick\) in \d+\.\d s\n1 run$", done.stdout, re.MULTILINE)
+    (record,) = toy.records()
+    assert sorted(path.name for path in record.parent.iterdir()) == ["executed.ipynb", "record.json"]
+    assert list(toy.working.iterdir()) == []
+
+
+def test_a_record_says_what_was_found_and_what_it_rests_on(finished):
+    toy, _ = finished
+    record = toy.record()
+    assert record["verdicts"] == {"thm1": "holds"}
+    assert [(c["name"], c["kind"], c["value"], c["relation"], c["bound"], c["holds"]) for c in record["checks"]] == [
+        ("smallest", "check", 10.0, "at_least", 0, True),
+        ("smallest_without_squaring", "control", -10.0, "at_least", 0, True),
+    ]
+    assert record["parameters"] == {"seed": 0, "n": 10, "scale": 1.0, "widths": [4, 8], "rule": "sum"}
+    assert (record["profile"], record["standard"], record["device"]) == ("quick", True, "cpu")
+    assert {"python", "torch", "numpy", "scipy"} <= record["versions"].keys()
+    assert record["seconds"] > 0 and record["peak_mb"] > 0 and record["threads"] >= 1
+    assert record["key"] == toy.records()[0].parent.name == toy.job()[2].key
+    assert record["commit"] == "", "the toy project is in no git repository"
+
+
+def test_a_record_carries_the_digest_of_itself_and_of_its_notebook(ran):
+    (path,) = ran.records()
+    assert read_record(path) == json.loads(path.read_text())
+    path.write_text(path.read_text().replace('"value": 10.0', '"value": 11.0'))
+    assert read_record(path) is None
+
+
+def test_a_page_that_is_up_to_date_is_skipped(ran):
+    before = ran.files()
+    done = ran.hier("run")
+    assert (done.returncode, done.stdout) == (0, "1 up to date\n")
+    assert ran.files() == before
+
+
+def test_edited_prose_runs_nothing_and_still_reaches_the_book(ran):
+    ran.edit(ran.squares, "# A page about squares", "# Squares, told in other words")
+    assert ran.call("run").stdout == "1 up to date\n"
+    assert refresh_pair(*ran.job()) is not None
+    pair = nbformat.read(ran.squares.with_suffix(".ipynb"), as_version=4)
+    assert pair.cells[0].source == "# Squares, told in other words"
+    assert any("✓ holds" in str(cell.get("outputs")) for cell in pair.cells), "the verdict table of the last run"
+    assert not any("injected-parameters" in cell.metadata.get("tags", []) for cell in pair.cells)
+
+
+EDITS = {
+    "a code cell": ("squares", 'claim.check("smallest"', 'claim.check("least"'),
+    "a parameter": ("squares", "n: int = 10", "n: int = 11"),
+    "the lock file": ("lock", "numpy==2.0.0", "numpy==2.0.1"),
+    "the expected verdict": ("registry", "expected: holds", "expected: partly"),
+    "the claims of a page": ("registry", "priority: C", "priority: C\n    page: squares\n    expected: holds"),
+}
+
+
+@pytest.mark.parametrize("edited", EDITS)
+def test_what_a_page_rests_on_makes_it_run_again_when_edited(toy, edited):
+    file, old, new = EDITS[edited]
+    before = toy.job()[2].key
+    toy.edit(getattr(toy, file), old, new)
+    assert toy.job()[2].key != before
+
+
+@pytest.mark.parametrize("old, new", [("says: Squares are", "says: All squares are"), ("year: 2020", "year: 2021")])
+def test_words_in_the_registry_run_nothing(toy, old, new):
+    before = toy.job()[2].key
+    toy.edit(toy.registry, old, new)
+    assert toy.job()[2].key == before
+
+
+def test_an_edited_code_cell_runs_again_beside_the_old_run(ran):
+    (old,) = ran.records()
+    ran.edit(ran.squares, "scale * n", "2 * scale * n")
+    assert "1 run" in ran.hier("run").stdout
+    assert len(ran.records()) == 2 and read_record(old) is not None
+
+
+def test_changed_parameters_are_shown_and_stay_out_of_the_book(ran):
+    (standard,) = ran.records()
+    before = standard.read_bytes()
+    done = ran.hier("run", "toy/thm1", "-p", "n=20", "-p", "widths=[1, 2, 3]", "--seed", "3")
+    assert done.returncode == 0
+    assert "toy/squares: seed=3, n=20, scale=1.0, widths=[1, 2, 3], rule=sum" in done.stdout
+    assert re.search(r"│ smallest +│ 20\.03 │ ≥ 0 +│ yes +│", done.stdout)
+    (other,) = set(ran.records()) - {standard}
+    assert f"notebook: {other.with_name('executed.ipynb').relative_to(ran.root)}" in done.stdout
+    assert json.loads(other.read_text())["standard"] is False
+    assert standard.read_bytes() == before
+    refresh_pair(*ran.job())
+    assert "20.03" not in ran.squares.with_suffix(".ipynb").read_text()
+
+
+def test_force_runs_again_and_replaces_the_run(ran):
+    (record,) = ran.records()
+    before = record.read_bytes()
+    assert "1 run" in ran.hier("run", "--force").stdout
+    assert ran.records() == [record] and record.read_bytes() != before
+    assert read_record(record) is not None
+
+
+def test_only_a_standard_run_at_full_size_is_kept_for_the_repository(toy):
+    kept = toy.root / "book" / "records" / "paper" / "toy" / "squares.json"
+    assert toy.hier("run", "--profile", "paper", "-p", "n=3").returncode == 0
+    assert not kept.exists()
+    assert toy.hier("run", "--profile", "paper").returncode == 0
+    record = read_record(kept)
+    assert record is not None, "a kept record is valid without its notebook"
+    assert record["parameters"]["n"] == 50
