@@ -86,12 +86,16 @@ class Claim:
         if len(chosen) != 1:
             raise ValueError(f"check {name!r} needs exactly one of {', '.join(given)}")
         relation, bound = chosen[0]
+        if isinstance(bound, tuple | list) and not bound[0] < bound[1]:
+            raise ValueError(f"check {name!r}: within needs (low, high) with low < high, got {bound}")
         self._add(name, "check", value, relation, bound, of, paper=paper, interval=_pair(interval))
 
     def compare(
         self, name: str, value: SupportsFloat, *, paper: float, tolerance: float, of: str | Sequence[str] | None = None
     ) -> None:
-        """Our number beside the paper's: holds when they differ by at most `tolerance`."""
+        """Our number beside the paper's: holds when they differ by at most `tolerance`, which must be positive."""
+        if not tolerance > 0:
+            raise ValueError(f"comparison {name!r} needs a positive tolerance, got {tolerance}")
         self._add(name, "comparison", value, "within", (paper - tolerance, paper + tolerance), of, paper=paper)
 
     def control(self, name: str, value: SupportsFloat, *, breaks: str) -> None:

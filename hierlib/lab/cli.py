@@ -54,7 +54,7 @@ def run(
     project = find_project()
     _, pages = load(project, claims)
     assignments = (parameter or []) + ([] if seed is None else [f"seed={seed}"])
-    work = jobs_for(project, pages, profile, device, assignments)
+    work = jobs_for(project, pages, profile, device, assignments, here=scheduler is None)
     if scheduler:
         from hierlib.lab.cluster import cluster
 
@@ -150,6 +150,9 @@ def check(claims: Claims = None, profile: ProfileOption = "quick", device: Devic
     comparisons = [compare(project, job) for job in jobs_for(project, pages, profile, device)]
     moves = [move for comparison in comparisons for move in comparison.moves]
     problems = [problem for comparison in comparisons for problem in comparison.problems]
+    for comparison in comparisons:
+        if comparison.left_out:
+            out.print(f"[yellow]{escape(comparison.left_out)}[/yellow]", soft_wrap=True)
     table = Table("page", "quantity", "now", "accepted", "tolerance", "moved by (tolerances)")
     for move in sorted(moves, key=lambda move: -move.tolerances):
         colour = "red" if move.tolerances > 1 else "green"
@@ -196,6 +199,7 @@ def accept(
     for page, row in grid.items():
         records = {s: record for s, job in row.items() if (record := stored_record(project, job)) is not None}
         odd = [f"seed {s} gives {r['verdicts']}" for s, r in records.items() if r["verdicts"] != row[s].claims]
+        odd += [f"seed {s} gives no number for {name}" for s, r in records.items() for name in numbers.not_finite(r)]
         if odd or len(records) < len(chosen):
             reason = "; ".join(odd) or "a run is missing"
             err.print(f"[red]{page} not accepted:[/red] {escape(reason)}", soft_wrap=True)

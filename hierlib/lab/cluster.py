@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hierlib.data.catalogue import DataError, damaged
 from hierlib.lab.execute import Outcome, run_isolated
 from hierlib.lab.page import Job, module_digest
 from hierlib.lab.project import Project, UserError
@@ -75,18 +74,10 @@ def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, by
     """On the worker: run one page in a temporary folder and return every file it left."""
     import jupytext
 
-    from hierlib.data.fetch import fetch
-
     job = Job(*job)
     code = [cell.source for cell in jupytext.reads(job.text, fmt="md:myst").cells if cell.cell_type == "code"]
     if module_digest(code) != job.modules:
         return Outcome("failed", f"{job.page}: the worker has another version of hierlib than the driver", 0.0), {}
-    try:
-        for name in job.data:
-            if damaged(name):
-                fetch(name, say=lambda line: None)
-    except DataError as error:
-        return Outcome("unavailable", f"{job.page}: skipped on the worker: {error}", 0.0), {}
     with tempfile.TemporaryDirectory() as folder:
         outcome = run_isolated(job, Path(folder), threads=1, timeout=timeout, commit=commit)
         files = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from hierlib.data.catalogue import DataError
+from hierlib.data.fetch import fetch
 from hierlib.lab.page import Job
 
 MEGABYTE_UNITS = 1024 if sys.platform != "darwin" else 1024 * 1024  # ru_maxrss counts KiB on Linux, bytes on macOS
 
 
 class Outcome(NamedTuple):
-    """How a run ended: `done`, or `failed` with one sentence."""
+    """How a run ended: `done`, or with one sentence `failed`, or `unavailable` when its data cannot be had."""
 
     status: str
     message: str
@@ -35,7 +37,11 @@ class Outcome(NamedTuple):
 def run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: str) -> Outcome:
     """Run a job in a fresh process with its output in `folder`, and stop it and its kernel when time is up."""
     try:
+        for name in job.data:
+            fetch(name, say=lambda line: None)
         return _run_isolated(job, folder, threads, timeout, commit)
+    except DataError as error:
+        return Outcome("unavailable", f"{job.page}: skipped: {error}", 0.0)
     except OSError as error:  # most likely a full disk
         return Outcome("failed", f"{job.page}: {error.strerror or error}", 0.0)
 

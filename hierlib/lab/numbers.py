@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from scipy import stats
 
+from hierlib.data.catalogue import damaged
 from hierlib.files import write_text
 from hierlib.lab.page import Job
 from hierlib.lab.project import Project
@@ -38,10 +39,11 @@ class Move(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All values of a page beside the accepted ones, and what is wrong with the page as a whole."""
+    """All values of a page beside the accepted ones, what is wrong with the page as a whole, and why it is left out."""
 
-    moves: list[Move]
-    problems: list[str]
+    moves: list[Move] = []
+    problems: list[str] = []
+    left_out: str = ""
 
 
 def numbers_file(project: Project, job: Job) -> Any:
@@ -56,6 +58,11 @@ def accepted_value(values: Sequence[float]) -> dict[str, float]:
     reach = float(stats.t.ppf(0.995, count - 1)) * spread * math.sqrt(1 + 1 / count)
     tolerance = max(reach, RELATIVE_FLOOR * abs(centre), ABSOLUTE_FLOOR)
     return {"value": centre, "tolerance": tolerance}
+
+
+def not_finite(record: dict[str, Any]) -> list[str]:
+    """Quantities of a record that no tolerance can hold."""
+    return [check["name"] for check in record["checks"] if not math.isfinite(check["value"])]
 
 
 def accept(project: Project, job: Job, records: dict[int, dict[str, Any]]) -> None:
@@ -76,6 +83,8 @@ def accept(project: Project, job: Job, records: dict[int, dict[str, Any]]) -> No
 def compare(project: Project, job: Job) -> Comparison:
     """The stored run of a page against the accepted numbers and the expected verdicts."""
     record = stored_record(project, job)
+    if record is None and (absent := [name for name in job.data if damaged(name)]):
+        return Comparison(left_out=f"{job.page}: left out, no {', '.join(absent)} on this machine")
     if record is None:
         return Comparison([], [f"{job.page}: not run with the present code; `hier run {job.page}` does"])
     problems = [

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hierlib.lab.project import Project, UserError, nearest
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Verdict = Literal["holds", "partly", "refuted"]
 Kind = Literal[
     "theorem", "lemma", "corollary", "proposition", "definition", "example",
@@ -69,6 +69,19 @@ class Paper(Strict):
         return next(entry for entry in self.claims if entry.id == claim)
 
 
+class Loader(BASE):
+    """YAML in which a key that stands twice is a mistake, not a silent choice of the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key.value!r} stands twice", key.start_mark)
+            seen.add(key.value)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
 def load_registry(project: Project) -> dict[str, Paper]:
     """All papers by slug, in the order of the book's parts."""
     papers = [load_paper(path) for path in sorted(project.claims.glob("*.yml"))]
@@ -114,7 +127,7 @@ def read_text(path: Path, name: str) -> str:
 def parse(model: type[Any], text: str, file: str, first_line: int = 1) -> Any:
     """YAML text as a model; what is malformed is named with file and line. `first_line` is where the text starts."""
     try:
-        return model.model_validate(yaml.load(text, Loader=LOADER) or {})
+        return model.model_validate(yaml.load(text, Loader=Loader) or {})
     except yaml.MarkedYAMLError as error:
         line = (error.problem_mark.line if error.problem_mark else 0) + first_line
         raise UserError(f"{file}, line {line}: not valid YAML ({error.problem})") from None
@@ -143,7 +156,7 @@ def _fields(model: type[Any], parents: list[str | int]) -> list[str]:
 
 def line_of(text: str, location: tuple[str | int, ...], first_line: int = 1) -> int:
     """The line where the value at `location` (keys and indices) stands, or its nearest parent that exists."""
-    node, line = yaml.compose(text, Loader=LOADER), 0
+    node, line = yaml.compose(text, Loader=Loader), 0
     for part in location:
         if isinstance(node, yaml.MappingNode):
             pairs = {key.value: (key, value) for key, value in node.value}

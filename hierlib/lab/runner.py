@@ -7,6 +7,7 @@ an interrupted run leaves nothing behind, and the next one continues where it st
 import json
 import os
 import shutil
+import socket
 import subprocess
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,6 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from hierlib.data.catalogue import DataError, damaged
 from hierlib.files import write_text
 from hierlib.lab.execute import Outcome, run_isolated, stop
 from hierlib.lab.page import Job
@@ -45,26 +45,11 @@ def run(project: Project, jobs: Iterable[Job], backend: Backend, timeout: float,
             yield Event(job, "damaged", f"{project.relative(broken)} does not match its digest; running the page again")
         if not force and stored_record(project, job) is not None:
             yield Event(job, "skipped")
-        elif missing := _missing_data(job):
-            yield Event(job, "unavailable", missing)
         else:
             due.append(job)
     with closing(backend(project, due, timeout, force)) as progress:  # type: ignore[type-var]
         for job, outcome in progress:
             yield Event(job, "started") if outcome is None else Event(job, *outcome)
-
-
-def _missing_data(job: Job) -> str:
-    """Make the data sets of a job complete; a sentence when one cannot be had."""
-    from hierlib.data.fetch import fetch
-
-    try:
-        for name in job.data:
-            if damaged(name):
-                fetch(name, say=lambda line: None)
-    except DataError as error:
-        return f"{job.page}: skipped: {error}"
-    return ""
 
 
 def local(count: int) -> Backend:
@@ -129,14 +114,14 @@ def keep(project: Project, job: Job) -> None:
 
 
 def working_folder(project: Project, job: Job) -> Path:
-    """A folder for one attempt; its name says which process owns it."""
-    return project.runs / ".working" / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    """A folder for one attempt; its name says which process of which machine owns it."""
+    return project.runs / ".working" / f"{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
 
 
 def sweep(project: Project) -> None:
-    """Remove what processes that no longer exist left behind (kill -9, power cut)."""
-    for folder in (project.runs / ".working").glob("*-*"):
-        if not psutil.pid_exists(int(folder.name.partition("-")[0])):
+    """Remove what processes of this machine that no longer exist left behind (kill -9, power cut)."""
+    for folder in (project.runs / ".working").glob(f"{socket.gethostname()}.*.*"):
+        if not psutil.pid_exists(int(folder.name.split(".")[-2])):
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -28,12 +28,12 @@ def load(project: Project, claims: list[str] | None = None) -> tuple[dict[str, P
 
 
 def jobs_for(
-    project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None
+    project: Project, pages: list[Any], profile: str, device: str, assignments: list[str] | None = None, here: bool = True
 ) -> list[Any]:
-    """Settle the parameters of every page before anything runs."""
+    """Settle the parameters of every page before anything runs. `here`: on this machine, which must have the device."""
     from hierlib.lab.page import make_job, parse_value
 
-    check_device(device)
+    check_device(device, here)
     jobs = []
     for page in pages:
         overrides = dict(parse_value(page, assignment) for assignment in assignments or [])
@@ -43,11 +43,11 @@ def jobs_for(
     return jobs
 
 
-def check_device(device: str) -> None:
-    if device == "cpu":
-        return
-    if device != "cuda":
+def check_device(device: str, here: bool) -> None:
+    if device not in ("cpu", "cuda"):
         raise UserError(f"there is no device {device!r}; the devices are cpu, cuda")
+    if device == "cpu" or not here:
+        return
     import torch
 
     if not torch.cuda.is_available():
