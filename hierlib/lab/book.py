@@ -17,7 +17,8 @@ from nbformat import NotebookNode
 
 from hierlib.files import write_text
 from hierlib.lab import reports
-from hierlib.lab.page import Job, Page
+from hierlib.lab.job import Job
+from hierlib.lab.page import Page
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.record import run_folder, stored_record
 from hierlib.lab.registry import Paper

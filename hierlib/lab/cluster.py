@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from hierlib.lab.execute import Outcome, run_isolated
-from hierlib.lab.page import Job, module_digest
+from hierlib.lab.job import Job
+from hierlib.lab.page import module_digest
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.runner import Backend, commit_of, settle, working_folder
 
@@ -72,10 +75,9 @@ async def identity(address: str) -> Any:
 
 def remote(job: Job, timeout: float, commit: str) -> tuple[Outcome, dict[str, bytes]]:
     """On the worker: run one page in a temporary folder and return every file it left."""
-    import jupytext
-
     job = Job(*job)
-    code = [cell.source for cell in jupytext.reads(job.text, fmt="md:myst").cells if cell.cell_type == "code"]
+    notebook = nbformat.reads(job.notebook, as_version=4)
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     if module_digest(code) != job.modules:
         return Outcome("failed", f"{job.page}: the worker has another version of hierlib than the driver", 0.0), {}
     with tempfile.TemporaryDirectory() as folder:

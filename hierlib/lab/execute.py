@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from hierlib.data.catalogue import DataError
-from hierlib.data.fetch import fetch
-from hierlib.lab.page import Job
+from hierlib.data.catalogue import DataError, damaged
+from hierlib.lab.job import Job
 
 MEGABYTE_UNITS = 1024 if sys.platform != "darwin" else 1024 * 1024  # ru_maxrss counts KiB on Linux, bytes on macOS
 
@@ -37,13 +36,19 @@ class Outcome(NamedTuple):
 def run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: str) -> Outcome:
     """Run a job in a fresh process with its output in `folder`, and stop it and its kernel when time is up."""
     try:
-        for name in job.data:
-            fetch(name, say=lambda line: None)
+        for name in filter(damaged, job.data):
+            fetch_quietly(name)
         return _run_isolated(job, folder, threads, timeout, commit)
     except DataError as error:
         return Outcome("unavailable", f"{job.page}: skipped: {error}", 0.0)
     except OSError as error:  # most likely a full disk
         return Outcome("failed", f"{job.page}: {error.strerror or error}", 0.0)
+
+
+def fetch_quietly(name: str) -> None:
+    from hierlib.data.fetch import fetch
+
+    fetch(name, say=lambda line: None)
 
 
 def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: str) -> Outcome:
@@ -100,7 +105,7 @@ def _failure(page: str, folder: Path, code: int) -> str:
 
 def main(folder: Path) -> int:
     """The body of the process: run, then seal the record or describe the failure."""
-    import jupytext
+    import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
 
@@ -110,7 +115,7 @@ def main(folder: Path) -> int:
     settled = json.loads((folder / "job.json").read_text())
     run = {name: settled[name] for name in ("page", "profile", "parameters", "claims")} | {"folder": str(folder)}
     os.environ["HIERLIB_RUN"] = json.dumps(run)
-    notebook = jupytext.reads(settled["text"], fmt="md:myst")
+    notebook = nbformat.reads(settled["notebook"], as_version=4)
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         papermill.execute_notebook(

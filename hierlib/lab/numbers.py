@@ -14,7 +14,7 @@ from scipy import stats
 
 from hierlib.data.catalogue import damaged
 from hierlib.files import write_text
-from hierlib.lab.page import Job
+from hierlib.lab.job import Job
 from hierlib.lab.project import Project
 from hierlib.lab.record import stored_record
 

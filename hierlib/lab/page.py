@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jupytext
+import nbformat
 import papermill
 from nbformat import NotebookNode
 
 import hierlib
 from hierlib.data import catalogue
 from hierlib.lab.imports import imported_modules
+from hierlib.lab.job import Job
 from hierlib.lab.project import Project, UserError, nearest
 from hierlib.lab.registry import Paper, Strict, line_of, parse, read_text
 
@@ -91,20 +93,6 @@ class Page(NamedTuple):
     front: FrontMatter
     parameters: dict[str, Parameter]
     claims: dict[str, str]  # claim id within the paper -> expected verdict
-
-
-class Job(NamedTuple):
-    """One page with every value settled: all that a process, here or on another machine, needs to run it."""
-
-    page: str
-    profile: str
-    parameters: dict[str, Any]
-    standard: bool  # the book's own numbers: no parameter was changed but perhaps the device
-    data: list[str]
-    claims: dict[str, str]
-    key: str
-    modules: str
-    text: str
 
 
 def load_pages(project: Project, registry: dict[str, Paper]) -> dict[str, Page]:
@@ -223,7 +211,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
     content = json.dumps([page.id, profile, code, parameters, page.claims, modules, digests, lock], sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()[:20]
     standard = parameters | {"device": None} == resolve(page, profile, {}) | {"device": None}
-    return Job(page.id, profile, parameters, standard, data, page.claims, key, modules, page.text)
+    return Job(page.id, profile, parameters, standard, data, page.claims, key, modules, nbformat.writes(page.notebook))
 
 
 def module_digest(code: Iterable[str], package: Path = Path(hierlib.__file__).parent) -> str:

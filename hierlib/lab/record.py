@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from hierlib.lab.page import Job
+from hierlib.lab.job import Job
 from hierlib.lab.project import Project
 
 

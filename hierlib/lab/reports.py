@@ -12,7 +12,7 @@ from PIL import Image
 
 from hierlib.files import arriving, write_text
 from hierlib.lab.claim import Check
-from hierlib.lab.page import Job
+from hierlib.lab.job import Job
 from hierlib.lab.project import Project
 from hierlib.lab.record import read_record, stored_record
 from hierlib.lab.registry import Entry, Paper

@@ -20,7 +20,7 @@ import psutil
 
 from hierlib.files import write_text
 from hierlib.lab.execute import Outcome, run_isolated, stop
-from hierlib.lab.page import Job
+from hierlib.lab.job import Job
 from hierlib.lab.project import Project
 from hierlib.lab.record import damage, run_folder, store, stored_record
 

@@ -18,6 +18,7 @@ REGISTRY_MISTAKES = {
     "a missing key": ("    place: Figure 2\n", "", 17, "claims.1.place: field required"),
     "a wrong kind": ("kind: figure", "kind: picture", 18, "claims.1.kind: input should be 'theorem', 'lemma',"),
     "a wrong type": ("year: 2020", "year: twenty", 5, "year: input should be a valid integer"),
+    "a key that stands twice": ("year: 2020", "year: 2020\nyear: 2021", 6, "not valid YAML (the key 'year' stands twice)"),
     "a duplicate id": ("- id: fig2", "- id: thm1", 17, "claim thm1 is registered twice"),
     "a page without expected": (
         "    expected: holds\n",

@@ -61,6 +61,18 @@ def test_a_check_needs_exactly_one_relation(claim, bounds):
         claim.check("gap", 0.5, **bounds)
 
 
+@pytest.mark.parametrize("window", [(1, 1), (2, 1)])
+def test_an_empty_window_is_refused(claim, window):
+    with pytest.raises(ValueError, match="low < high"):
+        claim.check("a", 1, within=window)
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, math.nan])
+def test_a_comparison_needs_room(claim, tolerance):
+    with pytest.raises(ValueError, match="positive tolerance"):
+        claim.compare("a", 1, paper=1, tolerance=tolerance)
+
+
 def test_a_bound_of_zero_is_a_bound(claim):
     claim.check("gap", -1.0, at_most=0)
     assert claim.checks[0].holds

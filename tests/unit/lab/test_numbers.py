@@ -127,3 +127,16 @@ def test_accept_refuses_a_page_whose_verdict_depends_on_the_seed(ran, forge):
     assert done.returncode == 1
     assert done.stderr == "toy/squares not accepted: seed 3 gives {'thm1': 'partly'}\n"
     assert not (ran.root / "tests").exists()
+
+
+def test_a_page_whose_data_cannot_be_had_is_left_out_with_the_reason(ran, tmp_path, monkeypatch):
+    monkeypatch.setenv("HIERLIB_DATA", str(tmp_path / "empty"))
+    ran.edit(ran.squares, "hier:\n", "hier:\n  data: [mnist]\n")
+    found = comparison(ran)
+    assert found.problems == [] and found.left_out == "toy/squares: left out, no mnist on this machine"
+
+
+def test_accept_refuses_a_quantity_that_is_no_number(ran, forge):
+    forge(checks=[check | {"value": math.nan} for check in ran.record()["checks"]])
+    done = ran.hier("accept", "toy/squares")
+    assert done.returncode == 1 and "seed 0 gives no number for smallest" in done.stderr
