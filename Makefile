@@ -22,7 +22,7 @@ help:  ## show this list
 	@touch $@
 
 data: .venv/ready  ## fetch the image data the pages use (a set that cannot be had is reported, its pages are skipped)
-	@$(HIER) data mnist || true
+	@$(HIER) data --profile $(PROFILE) || true
 
 book: data  ## run every page and render the book to _build/html
 	$(HIER) run $(RUN_OPTIONS)

@@ -47,7 +47,7 @@ def run(
 
     Changed parameters never touch the book: their results are kept apart and shown here.
 
-    Example: [bold]hier run fine-grained/thm4.1 -p kappa=0.1 -p seed=3[/bold]
+    Example: [bold]hier run fine-grained/thm4.1 -p n=200 -p seed=3[/bold]
     """
     from hierlib.lab import runner
 
@@ -212,7 +212,13 @@ def accept(
 
 
 @app.command()
-def data(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="digits, mnist, cifar10 or cifar100.")]) -> None:
+def data(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="digits, mnist, cifar10 or cifar100; when omitted, what the pages need."),
+    ] = None,
+    profile: ProfileOption = "quick",
+) -> None:
     """Fetch image data into the cache folder (HIERLIB_DATA), verified by digest; a broken download is continued.
 
     Example: [bold]hier data mnist cifar10[/bold]
@@ -220,6 +226,10 @@ def data(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="dig
     from hierlib.data.catalogue import DataError, source
     from hierlib.data.fetch import fetch
 
+    if not names:
+        project = find_project()
+        jobs = jobs_for(project, load(project)[1], profile, "cpu")
+        names = sorted({name for job in jobs for name in job.data})
     try:
         for name in names:
             source(name)
