@@ -80,6 +80,9 @@ def list_claims(
     registry = load_registry(find_project())
     if paper and paper not in registry:
         raise UserError(f"there is no paper {paper!r}; {nearest(paper, registry, 'papers')}")
+    if paper:
+        chosen = registry[paper]
+        out.print(f"[bold]{escape(chosen.title)}[/bold]\n{chosen.authors}, {chosen.year}\n{escape(chosen.summary)}")
     table = Table("claim", "place", "page", "expected", "what it says")
     for name, entries in registry.items():
         for entry in entries.claims:

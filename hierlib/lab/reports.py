@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import re
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +21,7 @@ from hierlib.lab.registry import Entry, Paper
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
 THUMBNAIL = 480  # pixels
 VERDICTS = ("holds", "partly", "refuted", "undecided")
+OUTCOMES = (*VERDICTS, "not run", "not yet tested", "cannot be tested")
 ERRATA = """# Errata
 
 Where a paper prints something that is not right, or that we could not reproduce as printed. Entries whose claim has no
@@ -41,28 +43,32 @@ def write(project: Project, registry: dict[str, Paper], jobs: list[Job], execute
 
 def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, Any], profile: str) -> str:
     """Every registered claim with its verdict, the tightest measurement and its margin."""
-    rows, counts = [], dict.fromkeys((*VERDICTS, "not yet tested", "not run", "cannot be tested"), 0)
+    rows: list[str] = []
+    found: dict[str, Counter[str]] = {}
     for paper in registry.values():
+        found[paper.paper] = Counter()
         for entry in paper.claims:
             page = f"{paper.paper}/{entry.page}" if entry.page else ""
             row, verdict = _ledger_row(paper, entry, page, records.get(page), kept.get(page))
             rows.append(row)
-            counts[verdict] += 1
-    total = sum(counts.values())
+            found[paper.paper][verdict] += 1
+    counts: Counter[str] = sum(found.values(), Counter())
+    total = counts.total()
     tested = sum(counts[word] for word in VERDICTS)
-    summary = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     papers = "".join(f"<option>{slug}</option>" for slug in registry)
-    verdicts = "".join(f"<option>{word}</option>" for word, number in counts.items() if number)
+    verdicts = "".join(f"<option>{word}</option>" for word in OUTCOMES if counts[word])
     head = "".join(
         f"<th><button type='button'>{name}</button></th>"
         for name in ("claim", "what it says", "verdict", "tightest check", "paper", "margin", "profile", "time")
     )
     return f"""{WIDE}# Ledger
 
-Every claim of the five papers, tested or not: {tested} of {total} tested ({summary}). A **margin** is the distance
-of the tightest check to its bound, in units of the bound; it is negative where a claim does not hold. Click a column to
-sort, a claim to see its page. Numbers are those of profile *{profile}*; *paper* in the column *profile* means that the
-paper's own sizes were run too.
+Every claim of the five papers, tested or not: {tested} of {total} tested.
+
+{_coverage(registry, found)}
+In the table below, a **margin** is the distance of the tightest check to its bound, in units of the bound; it is negative
+where a claim does not hold. Click a column to sort, a claim to see its page. Numbers are those of profile *{profile}*;
+*paper* in the column *profile* means that the paper's own sizes were run too.
 
 ```{{raw}} html
 <form class="hl-filter" role="search" onsubmit="return false">
@@ -75,6 +81,23 @@ paper's own sizes were run too.
 {"".join(rows)}</tbody></table></div>
 ```
 """
+
+
+def _coverage(registry: dict[str, Paper], found: dict[str, Counter[str]]) -> str:
+    """How far each paper is tested, as a table."""
+    shown = [word for word in OUTCOMES if any(counts[word] for counts in found.values())]
+    lines = [
+        "```{table}",
+        ":class: hl-small",
+        "",
+        f"| paper | claims | {' | '.join(shown)} |",
+        "|---" * (len(shown) + 2) + "|",
+    ]
+    for slug, paper in registry.items():
+        link = f"[{paper.title}](https://arxiv.org/abs/{paper.arxiv})"
+        numbers = " | ".join(str(found[slug][word] or "") for word in shown)
+        lines.append(f"| {link}, {paper.year} | {len(paper.claims)} | {numbers} |")
+    return "\n".join([*lines, "```", ""])
 
 
 def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -> tuple[str, str]:
