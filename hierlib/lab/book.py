@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
@@ -18,9 +19,9 @@ from nbformat import NotebookNode
 from hierlib.files import write_text
 from hierlib.lab import reports
 from hierlib.lab.job import Job
-from hierlib.lab.page import Page
+from hierlib.lab.page import Page, make_job
 from hierlib.lab.project import Project, UserError
-from hierlib.lab.record import run_folder, stored_record
+from hierlib.lab.record import read_record, run_folder, stored_record
 from hierlib.lab.registry import Paper
 
 # What a page with maths needs of MathJax: 2 of the 30 MB that the package carries.
@@ -37,7 +38,7 @@ def render(
         if executed[page.id] is None:
             say(f"{page.id} has no {job.profile} run of the present code: its page shows no numbers (hier run {page.id})")
     vendor_mathjax(project)
-    reports.write(project, registry, jobs, executed)
+    reports.write(project, registry, jobs, executed, kept_records(project, pages))
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
     if done.returncode:
@@ -47,44 +48,42 @@ def render(
     return project.build / "html" / "index.html"
 
 
+def kept_records(project: Project, pages: list[Page]) -> dict[str, dict[str, Any]]:
+    """The committed records of full-size runs by page, each with the word whether the present code would give it."""
+    kept = {}
+    for page in pages:
+        if record := read_record(project.kept / "paper" / f"{page.id}.json"):
+            device = {name: value for name, value in record["parameters"].items() if name == "device"}
+            kept[page.id] = record | {"current": record["key"] == make_job(project, page, "paper", device).key}
+    return kept
+
+
 def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
     """Write `<page>.ipynb` beside the text: prose and code from the text, outputs from the stored run if there is one.
 
     Returns the executed notebook, or None when the page was not run with the present code.
     """
-    pair = jupytext.reads(page.text, fmt="md:myst")
+    pair, path = jupytext.reads(page.text, fmt="md:myst"), page.path.with_suffix(".ipynb")
     executed = None
     if stored_record(project, job) is not None:
         executed = nbformat.read(run_folder(project, job) / "executed.ipynb", as_version=4)
         pair = combine_inputs_with_outputs(pair, executed)
         settings = ", ".join(f"{name} = {value}" for name, value in job.parameters.items())
-        banner = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"
+        said = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"
     else:
         absent = f"This page has not been run at profile {job.profile} with the present code: it shows no numbers."
-        banner = f"```{{warning}}\n{absent}\n```"
-    first_code = next((i for i, cell in enumerate(pair.cells) if cell.cell_type == "code"), len(pair.cells))
-    pair.cells.insert(first_code, nbformat.v4.new_markdown_cell(banner))
-    pair.cells = [part for cell in pair.cells for part in data_link_below(cell)]
+        said = f"```{{warning}}\n{absent}\n```"
     for number, cell in enumerate(pair.cells):  # ids and times that change from run to run would change the file
         cell["id"] = f"cell-{number}"
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
     pair.metadata.pop("papermill", None)
-    pair.metadata["language_info"] = {"name": "python"}
-    write_text(page.path.with_suffix(".ipynb"), json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
+    pair.metadata.update(language_info={"name": "python"}, hier_run=said)  # the extension book/_ext/pages.py shows it
+    write_text(path, json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
+    # The text is the source: were its pair newer, `jupytext --sync` would write the pair over it.
+    written = page.path.stat().st_mtime - 1
+    os.utime(path, (written, written))
     return executed
-
-
-def data_link_below(cell: NotebookNode) -> list[NotebookNode]:
-    """A figure cell without its link to the plotted data, and the link as a cell of its own.
-
-    myst-nb makes a captioned figure of every output of such a cell, the link included.
-    """
-    if "figure" not in cell.metadata.get("mystnb", {}):
-        return [cell]
-    links = [out for out in cell.outputs if "hl-data" in out.get("data", {}).get("text/html", "")]
-    cell.outputs = [out for out in cell.outputs if out not in links]
-    return [cell, *(nbformat.v4.new_markdown_cell(out["data"]["text/html"]) for out in links)]
 
 
 def vendor_mathjax(project: Project) -> None:

@@ -204,7 +204,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
     for name in data:
         if name not in catalogue.SETS:
             raise UserError(f"{page.id}: {nearest(name, catalogue.SETS, 'data sets')} (front matter, data: {name})")
-    code = [cell.source for cell in page.notebook.cells if cell.cell_type == "code"]
+    code = [cell.source.strip() for cell in page.notebook.cells if cell.cell_type == "code"]
     modules = module_digest(code)
     digests = [catalogue.digest(name) for name in data]
     lock = hashlib.sha256(project.lock.read_bytes()).hexdigest() if project.lock.exists() else ""

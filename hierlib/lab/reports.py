@@ -15,7 +15,7 @@ from hierlib.files import arriving, write_text
 from hierlib.lab.claim import Check
 from hierlib.lab.job import Job
 from hierlib.lab.project import Project
-from hierlib.lab.record import read_record, stored_record
+from hierlib.lab.record import stored_record
 from hierlib.lab.registry import Entry, Paper
 
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
@@ -29,10 +29,15 @@ page yet are readings that still have to be put to a test; they are marked so.
 """
 
 
-def write(project: Project, registry: dict[str, Paper], jobs: list[Job], executed: dict[str, NotebookNode | None]) -> None:
-    """Write all four below `book/`."""
+def write(
+    project: Project,
+    registry: dict[str, Paper],
+    jobs: list[Job],
+    executed: dict[str, NotebookNode | None],
+    kept: dict[str, dict[str, Any]],
+) -> None:
+    """Write all four below `book/`. `kept` holds the committed records of full-size runs, by page."""
     records = {job.page: stored_record(project, job) for job in jobs}
-    kept = {job.page: read_record(project.kept / "paper" / f"{job.page}.json") for job in jobs}
     profile = jobs[0].profile if jobs else "quick"
     book = project.root / "book"
     write_text(book / "ledger.md", ledger(registry, records, kept, profile))
@@ -83,6 +88,11 @@ where a claim does not hold. Click a column to sort, a claim to see its page. Nu
 """
 
 
+def profile_of(record: dict[str, Any]) -> str:
+    """The profile of a run; a kept one says so when the code has moved on since."""
+    return str(record["profile"]) + ("" if record.get("current", True) else " (earlier code)")
+
+
 def _coverage(registry: dict[str, Paper], found: dict[str, Counter[str]]) -> str:
     """How far each paper is tested, as a table."""
     shown = [word for word in OUTCOMES if any(counts[word] for counts in found.values())]
@@ -118,7 +128,7 @@ def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -
             f"<code>{html.escape(check.name)}</code> = {check.value:.3g} {html.escape(check.statement())}",
             "" if check.paper is None else f"{check.paper:.3g}",
             f"{100 * tight['margin']:.0f}&nbsp;%",
-            record["profile"] + ("" if kept is None else ", paper"),
+            record["profile"] + ("" if kept is None else f", {profile_of(kept)}"),
             f"{record['seconds']:.0f}&nbsp;s",
         ]
     place = f"<small>{html.escape(entry.kind)}, {_maths(entry.place)}</small>"
@@ -172,7 +182,7 @@ def status(records: dict[str, Any], kept: dict[str, Any]) -> str:
     for page, r in made:
         verdicts = ", ".join(f"{claim}: {verdict}" for claim, verdict in r["verdicts"].items())
         when, commit = r["started"][:16].replace("T", " "), f"`{r['commit'][:7]}`" if r["commit"] else "–"
-        values = [f"[{page}](../notebooks/{page}.ipynb)", r["profile"], verdicts, when, f"{r['seconds']:.1f}"]
+        values = [f"[{page}](../notebooks/{page}.ipynb)", profile_of(r), verdicts, when, f"{r['seconds']:.1f}"]
         values += [r["peak_mb"], r["threads"], r["device"], r["parameters"]["seed"], commit]
         lines.append("| " + " | ".join(map(str, values)) + " |\n")
     return "".join(lines) + "```\n"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from hierlib.data.catalogue import damaged
 from hierlib.files import write_text
 from hierlib.lab.execute import Outcome, run_isolated, stop
 from hierlib.lab.job import Job
@@ -61,6 +62,8 @@ def local(count: int) -> Backend:
         running: dict[Future[Outcome], tuple[Job, Path]] = {}
         pool = ThreadPoolExecutor(count)
         try:
+            for job, message in absent_data(jobs):
+                yield job, Outcome("damaged", message, 0.0)
             while waiting or running:
                 while waiting and len(running) < count:
                     job = waiting.pop(0)
@@ -80,6 +83,14 @@ def local(count: int) -> Backend:
                 shutil.rmtree(folder, ignore_errors=True)
 
     return backend
+
+
+def absent_data(jobs: list[Job]) -> Iterator[tuple[Job, str]]:
+    """Data sets that the jobs need and that will have to be fetched first, each with the files that are wrong."""
+    first = {name: job for job in reversed(jobs) for name in job.data}
+    for name, job in first.items():
+        if files := damaged(name):
+            yield job, f"data set {name}: {', '.join(files)} absent or damaged; fetching it"
 
 
 def settle(project: Project, job: Job, folder: Path, outcome: Outcome, force: bool) -> Outcome:

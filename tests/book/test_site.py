@@ -60,7 +60,9 @@ def test_the_ledger_filters_and_sorts(visit):
     assert everything > 200
     page.select_option("#hl-paper", "rnn")
     assert 0 < shown() < everything
-    assert set(page.eval_on_selector_all("#hl-ledger tbody tr:not([hidden])", "rows => rows.map(r => r.dataset.paper)")) == {"rnn"}
+    assert set(page.eval_on_selector_all("#hl-ledger tbody tr:not([hidden])", "rows => rows.map(r => r.dataset.paper)")) == {
+        "rnn"
+    }
     page.select_option("#hl-paper", "")
     page.select_option("#hl-verdict", "holds")
     assert 0 < shown() < everything
@@ -74,7 +76,9 @@ def test_the_ledger_filters_and_sorts(visit):
     page.click("th button:has-text('claim')")
     assert page.inner_text("#hl-ledger tbody tr:first-child td:first-child") != first
     page.click("th button:has-text('margin')")
-    margins = page.eval_on_selector_all("#hl-ledger tbody td:nth-child(6)", "cells => cells.map(c => parseFloat(c.textContent))")
+    margins = page.eval_on_selector_all(
+        "#hl-ledger tbody td:nth-child(6)", "cells => cells.map(c => parseFloat(c.textContent))"
+    )
     known = [m for m in margins if m == m]
     assert known == sorted(known) and margins[: len(known)] == known, "rows without a number stay last"
 

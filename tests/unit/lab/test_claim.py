@@ -191,6 +191,12 @@ def test_close_hands_the_numbers_to_the_runner(run_of_two, tmp_path):
     assert found["checks"][0]["margin"] == 0.5 and found["device"] == "cpu"
 
 
+def test_by_hand_the_claims_are_those_that_the_checks_name(claim):
+    claim.check("a", 1, at_most=2, of="thm1")
+    claim.check("b", 3, at_most=2, of=["thm2"])
+    assert claim.verdicts() == {"thm1": "holds", "thm2": "refuted"}
+
+
 def test_close_by_hand_only_shows_the_table(claim, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     claim.check("gap", 0.5, at_most=1)

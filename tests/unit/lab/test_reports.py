@@ -79,8 +79,10 @@ def test_formulas_reach_mathjax_and_signs_are_escaped(table):
 
 
 def test_a_kept_run_at_the_size_of_the_paper_is_named():
-    table = ledger({"toy": PAPER}, {"toy/first": record()}, {"toy/first": record()}, "quick")
-    assert "quick, paper" in row(table, "good")
+    for current, said in ((True, "<td>quick, paper</td>"), (False, "<td>quick, paper (earlier code)</td>")):
+        kept = record() | {"profile": "paper", "current": current}
+        table = ledger({"toy": PAPER}, {"toy/first": record()}, {"toy/first": kept}, "quick")
+        assert said in row(table, "good")
 
 
 def test_an_erratum_links_its_evidence_only_where_a_page_has_run():

@@ -2,12 +2,17 @@
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from hierlib.lab.book import refresh_pair
+from hierlib.lab.book import kept_records, refresh_pair
+from hierlib.lab.page import make_job
 from hierlib.lab.record import read_record
+from hierlib.lab.runner import absent_data
 
 
 def test_a_page_runs_and_leaves_a_record_and_a_notebook(finished):
@@ -121,3 +126,34 @@ def test_only_a_standard_run_at_full_size_is_kept_for_the_repository(toy):
     record = read_record(kept)
     assert record is not None, "a kept record is valid without its notebook"
     assert record["parameters"]["n"] == 50
+
+
+def test_the_pair_is_the_text_with_outputs_and_jupytext_can_sync_it(ran):
+    project, page, job = ran.job()
+    sources = [cell.source.strip() for cell in page.notebook.cells]
+    refresh_pair(project, page, job)
+    pair = nbformat.read(ran.squares.with_suffix(".ipynb"), as_version=4)
+    assert [cell.source.strip() for cell in pair.cells] == sources
+    assert any(cell.get("outputs") for cell in pair.cells)
+    ran.edit(ran.squares, "# A page", "# Another page")
+    jupytext = Path(sys.executable).parent / "jupytext"
+    subprocess.run([jupytext, "--sync", ran.squares], check=True, capture_output=True)
+    synced = ran.job()[1]
+    assert "# Another page" in synced.text and [cell.source.strip() for cell in synced.notebook.cells][1:] == sources[1:]
+    assert synced.front == page.front and make_job(project, synced, "quick", {}).key == job.key
+
+
+def test_a_kept_record_says_when_the_code_has_moved_on(ran):
+    assert ran.hier("run", "--profile", "paper").returncode == 0
+    project, page, _ = ran.job()
+    assert kept_records(project, [page])["toy/squares"]["current"]
+    ran.edit(ran.squares, "claim.close()", "claim.close()  # edited")
+    project, page, _ = ran.job()
+    assert not kept_records(project, [page])["toy/squares"]["current"]
+
+
+def test_data_that_must_be_fetched_first_is_named(ran, tmp_path, monkeypatch):
+    monkeypatch.setenv("HIERLIB_DATA", str(tmp_path))
+    job = ran.job()[2]._replace(data=["mnist"])
+    ((first, message),) = absent_data([job, job])
+    assert first is job and message.startswith("data set mnist: train-images-idx3-ubyte, ")
