@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,7 @@ def test_the_pair_is_the_text_with_outputs_and_jupytext_can_sync_it(ran):
     assert [cell.source.strip() for cell in pair.cells] == sources
     assert any(cell.get("outputs") for cell in pair.cells)
     ran.edit(ran.squares, "# A page", "# Another page")
+    shutil.copy(Path(__file__).parents[3] / "jupytext.toml", ran.root)  # it keeps `hier:` in the front matter
     jupytext = Path(sys.executable).parent / "jupytext"
     subprocess.run([jupytext, "--sync", ran.squares], check=True, capture_output=True)
     synced = ran.job()[1]
