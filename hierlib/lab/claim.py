@@ -142,8 +142,8 @@ class Claim:
         display(HTML(self._table()))
 
     def _table(self) -> str:
-        profile = self.run.get("profile", "run by hand")
         parameters = self.run.get("parameters", {})
+        made = f"profile {self.run['profile']}, seed {parameters['seed']}" if self.run else "run by hand"
         kind = {"check": "", "comparison": "", "control": " <span class='hl-tag'>control</span>"}
         rows = "".join(
             f"<tr class='{'hl-holds' if c.holds else 'hl-fails'}'><td><code>{html.escape(c.name)}</code>{kind[c.kind]}</td>"
@@ -152,7 +152,7 @@ class Claim:
             for c in self.checks
         )
         verdicts = ", ".join(f"<code>{claim}</code> <b>{v}</b>" for claim, v in self.verdicts().items())
-        made = f"profile {profile}, seed {parameters.get('seed', '?')}, {device_name(parameters.get('device', 'cpu'))}"
+        made += f", {device_name(parameters.get('device', 'cpu'))}"
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         return (
             "<div class='hl-verdict'><table><thead><tr><th>quantity</th><th>paper</th><th>ours</th><th>must be</th>"
