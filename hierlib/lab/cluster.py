@@ -95,7 +95,7 @@ def receive(project: Project, job: Job, future: Any, force: bool) -> Outcome:
         reason = "every worker that took it died (out of memory?)" if isinstance(error, KilledWorker) else error
         return Outcome("failed", f"{job.page}: {reason}", 0.0)
     outcome, files = future.result()
-    folder = working_folder(project, job)
+    folder = working_folder(project)
     folder.mkdir(parents=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)

@@ -57,14 +57,15 @@ def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: 
     count = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "JUPYTER_PLATFORM_DIRS": "1", "TQDM_DISABLE": "1"}
     started = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hierlib.lab.execute", str(folder), str(os.getpid())],
-        env=os.environ | count | quiet,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=(folder / "stderr.txt").open("wb"),
-        start_new_session=True,  # Ctrl-C reaches the driver, which decides; not every kernel at once
-    )
+    with (folder / "stderr.txt").open("wb") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hierlib.lab.execute", str(folder), str(os.getpid())],
+            env=os.environ | count | quiet,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            start_new_session=True,  # Ctrl-C reaches the driver, which decides; not every kernel at once
+        )
     try:
         process.wait(timeout)
         message = _failure(job.page, folder, process.returncode)

@@ -71,10 +71,8 @@ def accept(project: Project, job: Job, records: dict[int, dict[str, Any]]) -> No
     for record in records.values():
         for check in record["checks"]:
             series.setdefault(check["name"], []).append(check["value"])
-    seconds = [record["seconds"] for record in records.values()]
     content = {
         "seeds": sorted(records),
-        "seconds": round(math.fsum(seconds) / len(seconds), 1),
         "values": {name: accepted_value(values) for name, values in series.items()},
     }
     write_text(numbers_file(project, job), json.dumps(content, indent=1) + "\n")

@@ -203,7 +203,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
     data = [str(parameters.get(name, name)) for name in page.front.data]
     for name in data:
         if name not in catalogue.SETS:
-            raise UserError(f"{page.id}: {nearest(name, catalogue.SETS, 'data sets')} (front matter, data: {name})")
+            raise UserError(f"{page.id}: there is no data set {name!r}; {nearest(name, catalogue.SETS, 'data sets')}")
     code = [cell.source.strip() for cell in page.notebook.cells if cell.cell_type == "code"]
     modules = module_digest(code)
     digests = [catalogue.digest(name) for name in data]

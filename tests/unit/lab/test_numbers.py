@@ -19,7 +19,7 @@ def accepted(ran):
         path = ran.root / "tests" / "numbers" / "quick" / "toy" / "squares.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         entries = {name: {"value": value, "tolerance": tolerance} for name, (value, tolerance) in values.items()}
-        path.write_text(json.dumps({"seeds": [0, 1, 2, 3, 4], "seconds": 1.0, "values": entries}))
+        path.write_text(json.dumps({"seeds": [0, 1, 2, 3, 4], "values": entries}))
         return path
 
     return write
