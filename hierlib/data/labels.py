@@ -16,6 +16,17 @@ def shuffled(y: Tensor, seed: int) -> Tensor:
     return y[torch.randperm(len(y), generator=stream(seed, "shuffled labels", len(y)))]
 
 
+def partly_random(y: Tensor, portion: float, seed: int, name: str = "partly random labels") -> Tensor:
+    """A given portion of the +-1 labels, chosen at random, redrawn from {-1, +1} (Arora et al. 2019, fig. 2).
+
+    Redrawn, not flipped: half of them come out as they were.
+    """
+    generator = stream(seed, name, len(y))
+    chosen = torch.randperm(len(y), generator=generator)[: round(portion * len(y))]
+    redrawn = torch.randint(0, 2, (len(y),), generator=generator).to(y) * 2 - 1
+    return y.index_copy(0, chosen, redrawn[chosen])
+
+
 def worst_case_labels(eigenvectors: Tensor) -> Tensor:
     """The eigenvector of the smallest eigenvalue, scaled to the norm sqrt(n) of +-1 labels (Arora et al. 2019, fig. 1).
 

@@ -39,3 +39,13 @@ def two_layer(m: int, d: int, kappa: float, seed: int, antisymmetric: bool = Fal
 def outputs(net: TwoLayer, X: Tensor) -> Tensor:
     """f(x_i) for the rows of X (n, d) -> (n,)."""
     return torch.relu(X @ net.W.T) @ net.a / len(net.a) ** 0.5
+
+
+def active(net: TwoLayer, X: Tensor) -> Tensor:
+    """Which neuron is on for which input, 1{<w_r, x_i> >= 0}: (n, m), bool."""
+    return X @ net.W.T >= 0
+
+
+def flipped(before: TwoLayer, after: TwoLayer, X: Tensor) -> float:
+    """Share of the n m activations that differ between two states of a network."""
+    return (active(before, X) != active(after, X)).double().mean().item()

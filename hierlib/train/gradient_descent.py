@@ -3,11 +3,15 @@
     Phi(W) = 1/2 sum_i (y_i - f(x_i))^2,   w_r <- w_r - eta a_r/sqrt(m) sum_i (u_i - y_i) 1{<w_r, x_i> >= 0} x_i
                                                                         (Arora et al. 2019, eq. 2 and 6)
 
-The loss is a sum, not a mean. Two exact forms of the same step: on the weights (4 n m d flop), or on the n x m
-pre-activations X W^T with K = X X^T (2 n^2 m flop, independent of d). Both are one or two matrix products and two
-passes over an n x m array, because the frozen signs are absorbed beforehand: with rows v_r = a_r w_r and a_r^2 = 1
+The loss is a sum, not a mean. There are two exact forms of the same step. With G = -eta/sqrt(m) diag(a) active diag(u - y),
+an m x n array, and K = X X^T,
 
-    V <- V - eta/sqrt(m) active^T diag(u - y) X,        Q <- Q - eta/sqrt(m) K diag(u - y) active,    Q = X V^T.
+    on weights          W(k) = W(0) + D(k),             D <- D + G X,    4 n m d flop,
+    on pre-activations  W(k) X^T = W(0) X^T + C(k) K,   C <- C + G,      2 n^2 m flop, independent of d.
+
+What has moved (D or C) is kept apart from where it started, so that float32 loses no digits of a small movement in a
+large weight. Neurons meet only in the sum u: they are taken in blocks that stay in the cache, where everything but the
+matrix products is nearly free.
 """
 
 from typing import Literal, NamedTuple
@@ -19,14 +23,18 @@ from tqdm import tqdm
 from hierlib.nets.two_layer import TwoLayer
 
 Form = Literal["auto", "weights", "preactivations"]
+ENTRIES, NEURONS = 2**20, 1024  # a block holds that many floats (4 MB), but neurons enough for a fast matrix product
 
 
 class Run(NamedTuple):
-    """What training leaves behind: outputs u(k) (steps + 1, n) and the on/off patterns (n, m) before and after."""
+    """What training leaves behind: outputs u(k) (steps + 1, n) and the network after the last step.
+
+    Descent has no memory: 300 steps are 100 steps and then 200 more from `net`. What a page measures on the way
+    (distances, flips, Gram matrices, test outputs) is a function of networks, not of runs.
+    """
 
     outputs: Tensor
-    active_before: Tensor
-    active_after: Tensor
+    net: TwoLayer
 
     def residuals(self, y: Tensor) -> Tensor:
         """y - u(k) for every step: (steps + 1, n)."""
@@ -35,10 +43,6 @@ class Run(NamedTuple):
     def loss(self, y: Tensor) -> Tensor:
         """Phi at every step: (steps + 1,)."""
         return (y - self.outputs).square().sum(1) / 2
-
-    def flipped(self) -> float:
-        """Share of the n m activations whose sign changed during training."""
-        return (self.active_before != self.active_after).double().mean().item()
 
 
 def cheaper_form(n: int, d: int) -> Form:
@@ -62,41 +66,45 @@ def gradient_descent(
     The computation runs in `dtype`; float32 follows float64 to about 1e-5 over thousands of steps. K and the initial
     pre-activations are formed in float64 first. `progress` names the bar that is shown while it runs.
     """
-    n, d = X.shape
-    if form == "auto":
-        form = cheaper_form(n, d)
-    order = torch.argsort(net.a, descending=True)  # neurons with a = +1 first: two contiguous halves, no mask by sign
-    positive = int((net.a > 0).sum())
-    signed_W = (net.W * net.a[:, None])[order]
+    n, m = len(X), len(net.a)
+    on_weights = (cheaper_form(*X.shape) if form == "auto" else form) == "weights"
 
     def placed(tensor: Tensor) -> Tensor:
         return tensor.to(device=device, dtype=dtype)
 
-    rate, target = eta / len(net.a) ** 0.5, placed(y)
-    Q, V = placed(X @ signed_W.T), placed(signed_W)
-    inputs = placed(X if form == "weights" else X @ X.T)
-    active = torch.empty_like(Q)
-    switch_on(Q, positive, active)
-    before = active.bool().cpu()
+    order = torch.argsort(net.a)  # neurons of equal sign side by side: a block then has one sign
+    W, target = net.W[order], placed(y)
+    inputs, start = (placed(X), placed(W)) if on_weights else (placed(X @ X.T), placed(W @ X.T))
+    moved, active = torch.zeros_like(start), torch.empty(m, n, device=device, dtype=dtype)
+    blocks = blocks_of_one_sign(net.a[order], max(NEURONS, ENTRIES // n))
+    workspace = torch.empty(max(rows.stop - rows.start for rows, _ in blocks), n, device=device, dtype=dtype)
 
     recorded = torch.empty(steps + 1, n, dtype=torch.float64)
+    residual = torch.zeros_like(target)
     for k in tqdm(range(steps + 1), desc=progress, disable=None if progress else True, leave=False):
-        u = torch.linalg.vecdot(Q, active) / len(net.a) ** 0.5
+        u = torch.zeros_like(target)
+        for rows, sign in blocks:
+            P, on, change = workspace[: rows.stop - rows.start], active[rows], moved[rows]
+            pull = residual * (-eta * sign / m**0.5)
+            if on_weights:
+                if k > 0:
+                    change.addmm_(torch.mul(on, pull, out=P), inputs)
+                torch.mm(start[rows] + change, inputs.T, out=P)
+            else:
+                if k > 0:
+                    change.addcmul_(on, pull)
+                torch.addmm(start[rows], change, inputs, out=P)
+            torch.ge(P, 0, out=on)
+            u += P.clamp_(min=0).sum(0) * (sign / m**0.5)
         recorded[k] = u
-        if k == steps:
-            break
         residual = u - target
-        if form == "weights":
-            V.addmm_(active.T, inputs * residual[:, None], alpha=-rate)
-            torch.mm(inputs, V.T, out=Q)
-        else:
-            Q.addmm_(inputs * residual, active, alpha=-rate)
-        switch_on(Q, positive, active)
-    own_order = torch.argsort(order)
-    return Run(recorded, before[:, own_order], active.bool().cpu()[:, own_order])
+    final = torch.empty_like(W)
+    final[order] = W + (moved.to(W) if on_weights else moved.to(W) @ X)
+    return Run(recorded, TwoLayer(final, net.a))
 
 
-def switch_on(Q: Tensor, positive: int, active: Tensor) -> None:
-    """Write 1{<w_r, x_i> >= 0} into `active`, given Q = a_r <w_r, x_i> with the a_r = +1 columns first."""
-    torch.ge(Q[:, :positive], 0, out=active[:, :positive])
-    torch.le(Q[:, positive:], 0, out=active[:, positive:])
+def blocks_of_one_sign(signs: Tensor, rows: int) -> list[tuple[slice, float]]:
+    """Cut sorted signs (m,) into slices of at most `rows` neurons that share a sign."""
+    negative = int((signs < 0).sum())
+    parts = [(0, negative, -1.0), (negative, len(signs), 1.0)]
+    return [(slice(i, min(i + rows, end)), sign) for begin, end, sign in parts for i in range(begin, end, rows)]
