@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -83,7 +83,10 @@ def publish(fig: Figure, name: str) -> None:
 
 
 def plotted(fig: Figure) -> Iterator[tuple[str, str, Any, Any]]:
-    """Every line, point cloud and image of a figure as (panel, series, x, y) rows; an image gives column, row: value."""
+    """Every line, point cloud, mesh and image of a figure as (panel, series, x, y) rows.
+
+    A mesh gives one series per row, named by its height; an image gives one per row of pixels, and x is the column.
+    """
     for number, ax in enumerate(fig.axes):
         panel = ax.get_title() or ax.get_ylabel() or f"panel {number + 1}"
         for index, line in enumerate(ax.lines):
@@ -94,6 +97,12 @@ def plotted(fig: Figure) -> Iterator[tuple[str, str, Any, Any]]:
             label = str(cloud.get_label())
             for x, y in np.asarray(cloud.get_offsets()):
                 yield panel, f"points {index + 1}" if label.startswith("_") else label, x, y
+        for mesh in (c for c in ax.collections if isinstance(c, QuadMesh) and ax.get_label() != "<colorbar>"):
+            corners, values = np.asarray(mesh.get_coordinates()), np.asarray(mesh.get_array())
+            centres = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+            for heights, row in zip(centres, values.reshape(centres.shape[:2]), strict=True):
+                for (x, height), value in zip(heights, row, strict=True):
+                    yield panel, f"height {height:.4g}", x, value
         for index, image in enumerate(ax.images):
             for row, values in enumerate(np.asarray(image.get_array())):
                 for column, value in enumerate(values):
