@@ -38,6 +38,7 @@ class Check(NamedTuple):
     paper: float | None = None
     interval: tuple[float, float] | None = None
     breaks: str | None = None
+    restores: str | None = None
 
     @property
     def margin(self) -> float:
@@ -49,10 +50,10 @@ class Check(NamedTuple):
         return room / (abs(self.bound) or abs(self.value) or 1.0)
 
     def statement(self) -> str:
-        """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control states what must be violated: `not ≤ 0.02`."""
+        """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control that breaks a check states what must be violated: `not ≤ 0.02`."""
         bound: Any = self.bound
         shown = f"[{_short(bound[0])}, {_short(bound[1])}]" if self.relation == "within" else _short(bound)
-        return f"{'not ' if self.kind == 'control' else ''}{RELATIONS[self.relation]} {shown}"
+        return f"{'not ' if self.breaks else ''}{RELATIONS[self.relation]} {shown}"
 
 
 class Claim:
@@ -98,12 +99,19 @@ class Claim:
             raise ValueError(f"comparison {name!r} needs a positive tolerance, got {tolerance}")
         self._add(name, "comparison", value, "within", (paper - tolerance, paper + tolerance), of, paper=paper)
 
-    def control(self, name: str, value: SupportsFloat, *, breaks: str) -> None:
-        """The quantity of the check `breaks` with one hypothesis removed: it must violate that check's bound."""
-        mirrored = next((c for c in self.checks if c.name == breaks and c.kind == "check"), None)
+    def control(self, name: str, value: SupportsFloat, *, breaks: str | None = None, restores: str | None = None) -> None:
+        """The quantity of an earlier check with one thing changed, such that its outcome must be the opposite.
+
+        `breaks` names a check that holds: without one of the hypotheses its bound must be violated. `restores` names a
+        check that fails, because what is printed is wrong: with the correction its bound must be met.
+        """
+        if (breaks is None) == (restores is None):
+            raise ValueError(f"control {name!r} needs exactly one of breaks, restores")
+        mirrored = next((c for c in self.checks if c.name == (breaks or restores) and c.kind == "check"), None)
         if mirrored is None:
-            raise ValueError(f"control {name!r} breaks {breaks!r}, but there is no check of that name above it")
-        self._add(name, "control", value, mirrored.relation, mirrored.bound, mirrored.of, breaks=breaks)
+            raise ValueError(f"control {name!r} names {breaks or restores!r}, but there is no check of that name above it")
+        of = mirrored.of
+        self._add(name, "control", value, mirrored.relation, mirrored.bound, of, breaks=breaks, restores=restores)
 
     def _add(self, name: str, kind: Any, value: SupportsFloat, relation: str, bound: Any, of: Any, **extra: Any) -> None:
         if any(c.name == name for c in self.checks):
@@ -115,11 +123,11 @@ class Claim:
         number = float(value)
         met = satisfies(number, relation, bound)
         # Not-a-number satisfies nothing, and it is no evidence that a control failed either.
-        holds = (not met and math.isfinite(number)) if kind == "control" else met
+        holds = (not met and math.isfinite(number)) if extra.get("breaks") else met
         self.checks.append(Check(name, kind, number, relation, bound, holds, owners, **extra))
 
     def verdicts(self) -> dict[str, str]:
-        """holds, partly or refuted for every claim; undecided when a control does not fail or nothing was checked."""
+        """holds, partly or refuted for every claim; undecided without checks or when a control misses its purpose."""
         # By hand there is no registry to ask: the claims are those that the checks name.
         named = dict.fromkeys(owner for c in self.checks for owner in c.of)
         claims = self.claims if self.run or not named else named
@@ -170,7 +178,7 @@ def satisfies(value: float, relation: str, bound: Any) -> bool:
 
 
 def verdict(checks: Sequence[Check]) -> str:
-    """All checks hold: holds. None: refuted. Some: partly. A control that does not fail its check: undecided."""
+    """All checks hold: holds. None: refuted. Some: partly. A control that does not come out as it must: undecided."""
     judged = [c.holds for c in checks if c.kind != "control"]
     if not judged or not all(c.holds for c in checks if c.kind == "control"):
         return "undecided"
@@ -192,8 +200,10 @@ def device_name(device: str) -> str:
 
 
 def _outcome(check: Check) -> str:
-    if check.kind == "control":
+    if check.breaks:
         return "✓ fails, as it must" if check.holds else "✗ does not fail"
+    if check.restores:
+        return "✓ holds, as it must" if check.holds else "✗ still fails"
     return "✓ holds" if check.holds else "✗ does not hold here"
 
 

@@ -17,6 +17,7 @@ Verdict = Literal["holds", "partly", "refuted"]
 Kind = Literal[
     "theorem", "lemma", "corollary", "proposition", "definition", "example",
     "algorithm", "figure", "table", "remark", "claim", "tool",
+    "beyond",
 ]  # fmt: skip
 
 
@@ -37,6 +38,11 @@ class Entry(Strict):
     expected: Verdict | None = None
     page: str | None = None
     untestable: str | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Beyond the paper: a claim that this book makes itself. It never counts as coverage of the paper."""
+        return self.kind == "beyond"
 
 
 class Erratum(Strict):

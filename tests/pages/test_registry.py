@@ -29,6 +29,16 @@ def test_a_registry_is_fit_to_print(paper):
             assert not set(formula) & set("<>|"), f"would break an HTML table: {formula}"
 
 
+@pytest.mark.parametrize("paper", REGISTRY.values(), ids=REGISTRY.keys())
+def test_an_erratum_whose_claim_has_a_page_points_at_the_cell_that_shows_it(paper):
+    for erratum in paper.errata:
+        if page := paper.entry(erratum.claim).page:
+            text = (ROOT / "notebooks" / paper.paper / f"{page}.md").read_text()
+            _, found, below = text.partition(f"({paper.paper}-{erratum.id.lower()})=\n")
+            assert found, f"{page}.md has no mark ({paper.paper}-{erratum.id.lower()})="
+            assert "```{code-cell}" in below, f"no cell follows the mark of {erratum.id}"
+
+
 def pins(lines: list[str]) -> set[str]:
     return {line.strip().removeprefix("- ") for line in lines if "==" in line}
 

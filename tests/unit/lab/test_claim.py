@@ -91,7 +91,7 @@ def test_two_quantities_cannot_share_a_name(claim):
 
 def test_a_control_needs_a_check_above_it(claim):
     claim.compare("gap", 0.5, paper=0.5, tolerance=0.1)
-    with pytest.raises(ValueError, match="control 'narrow' breaks 'gap', but there is no check of that name above it"):
+    with pytest.raises(ValueError, match="control 'narrow' names 'gap', but there is no check of that name above it"):
         claim.control("narrow", 2.0, breaks="gap")
 
 
@@ -100,6 +100,22 @@ def test_a_control_succeeds_when_the_bound_of_its_check_is_violated(claim):
     claim.control("gap_narrow", 2.0, breaks="gap")
     claim.control("gap_wide", 0.7, breaks="gap")
     assert [check.holds for check in claim.checks] == [True, True, False]
+
+
+def test_a_control_of_a_wrong_print_succeeds_when_the_correction_meets_the_bound(claim):
+    claim.check("exponent", 2.0, at_most=1)
+    claim.control("exponent_of_the_square", 0.9, restores="exponent")
+    assert claim.verdicts() == {"thm1": "refuted"}
+    assert claim.checks[-1].statement() == "≤ 1"
+    claim.control("exponent_of_the_cube", 1.5, restores="exponent")
+    assert claim.verdicts() == {"thm1": "undecided"}
+
+
+@pytest.mark.parametrize("names", [{}, {"breaks": "gap", "restores": "gap"}])
+def test_a_control_either_breaks_or_restores(claim, names):
+    claim.check("gap", 0.5, at_most=1)
+    with pytest.raises(ValueError, match="control 'narrow' needs exactly one of breaks, restores"):
+        claim.control("narrow", 2.0, **names)
 
 
 def test_a_comparison_holds_within_its_tolerance_of_the_paper(claim):

@@ -27,6 +27,15 @@ def test_lines_points_and_images_are_all_in_the_data():
     plt.close(fig)
 
 
+def test_a_mesh_is_in_the_data_by_its_centres_and_its_colour_bar_is_not():
+    fig, ax = panels(1)
+    mesh = ax.pcolormesh([1, 2, 3], [10, 20], [[7, 8, 9], [4, 5, 6]], shading="nearest")
+    fig.colorbar(mesh)
+    rows = [(series, x, value) for _, series, x, value in plotted(fig) if series.startswith("height")]
+    assert rows[:3] == [("height 10", 1.0, 7), ("height 10", 2.0, 8), ("height 10", 3.0, 9)] and len(rows) == 6
+    plt.close(fig)
+
+
 def test_a_prediction_is_laid_over_every_measurement():
     fig, ax = panels(1)
     laid_over(ax, [1, 2, 3], [1, 2, 3], {"a": [1, 2, 2], "b": [1, 1, 1]})

@@ -15,6 +15,7 @@ PAPER = Paper(
         dict(id="later", kind="figure", place="Fig. 1", says="a picture", priority="B"),
         dict(id="idle", kind="table", place="Tab. 1", says="a table", priority="B", expected="holds", page="second"),
         dict(id="never", kind="remark", place="end", says="a hope", priority="C", untestable="It has no content."),
+        dict(id="own", kind="beyond", place="ours", says="more", priority="B", expected="holds", page="second"),
     ],
     errata=[
         dict(id="E1", claim="wrong", place="Sec. 2", printed="p", correct="q", why="because.", effect="Statement false."),
@@ -50,6 +51,11 @@ def table():
 
 def row(table, claim):
     return next(line for line in table.splitlines() if f">toy/{claim}<" in line or f"<td>toy/{claim}<" in line)
+
+
+def test_the_ledger_shows_but_does_not_count_what_goes_beyond_the_paper(table):
+    assert "not run" in row(table, "own")
+    assert "6 claims" in table and "2 of 5 tested." in table
 
 
 def test_the_ledger_counts_what_is_tested(table):
@@ -88,7 +94,7 @@ def test_a_kept_run_at_the_size_of_the_paper_is_named():
 def test_an_erratum_links_its_evidence_only_where_a_page_has_run():
     text = errata({"toy": PAPER}, {"toy/first": record()})
     first, second = text.split("**E2.")
-    assert "[toy/first](../notebooks/toy/first.ipynb), verdict *refuted*" in first
+    assert "{ref}`toy/first <toy-e1>`, verdict *refuted*" in first
     assert "Not yet put to a test." in second
 
 

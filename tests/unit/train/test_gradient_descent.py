@@ -180,3 +180,22 @@ def test_network_and_data_are_left_alone(form):
     copies = [tensor.clone() for tensor in (*ORDINARY, X, y)]
     exactly(ORDINARY, X, y, 5, form)
     assert all(torch.equal(now, copy) for now, copy in zip((*ORDINARY, X, y), copies, strict=True))
+
+
+def test_one_step_at_the_size_of_the_paper_on_cifar():
+    # Appendix A of Arora et al. 2019: 10 000 images of 3072 pixels, 10 000 neurons. Seen through twenty neurons, whose
+    # gradient is formed by hand, and through outputs on fifty samples.
+    n, d, m, eta = 10_000, 3072, 10_000, 1e-3
+    images = unit_sphere(n, d, seed=0, dtype=torch.float32)
+    labels = random_signs(n, seed=0).float()
+    drawn = two_layer(m, d, 0.01, seed=0)
+    net = TwoLayer(drawn.W.float(), drawn.a.float())
+    run = gradient_descent(net, images, labels, eta, 1)
+    assert torch.allclose(run.outputs[0, :50], outputs(net, images[:50]).double(), atol=1e-5)
+    assert torch.allclose(run.outputs[1, :50], outputs(run.net, images[:50]).double(), atol=1e-4)
+    few = slice(0, m, m // 20)
+    on = (images @ net.W[few].T >= 0).float()
+    pull = (run.outputs[0].float() - labels)[:, None] * on
+    expected = -eta * net.a[few, None] / m**0.5 * (pull.T @ images)
+    moved = run.net.W[few] - net.W[few]
+    assert (moved - expected).norm() < 1e-4 * expected.norm()
