@@ -1,5 +1,7 @@
 """The complexity measure of Arora et al. 2019: a bound on the test error that is known before training."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -18,5 +20,15 @@ def expected_square(H: Tensor, y: Tensor, portions: Tensor) -> Tensor:
     rho = 1 it is at least 2 n / tr H = 4: the measure of random labels is 2 or more on every data set.
     """
     kept = (1 - portions) ** 2
-    trace = torch.cholesky_inverse(torch.linalg.cholesky(H)).trace()
-    return 2 / len(H) * (kept * inverse_norm(H, y) ** 2 + (1 - kept) * trace)
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(H))
+    return 2 / len(H) * (kept * (y @ inverse @ y) + (1 - kept) * inverse.trace())
+
+
+def second_term(n: int, smallest: float, delta: float = 0.05) -> float:
+    """The O(sqrt(log(n / (lambda_0 delta)) / n)) of Theorem 5.1 with the constants of its proof (Arora et al. 2019, D.3).
+
+    1/sqrt(n) of training loss, 2 * 2/sqrt(n) of Rademacher complexity beyond the measure, and Theorem B.1 for every class
+    of radius B = 1, 2, ..., sqrt(n / lambda_0) + 1 at once, at a failure probability of delta / 3 for all of them together.
+    """
+    classes = math.ceil((n / smallest) ** 0.5) + 1
+    return 5 / n**0.5 + 3 * (math.log(6 * classes / delta) / (2 * n)) ** 0.5
