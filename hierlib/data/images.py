@@ -4,6 +4,7 @@ Arora et al. 2019 (appendix A) take the first two classes of MNIST and CIFAR-10,
 to norm one. Allen-Zhu and Li 2019 and 2020 use CIFAR-2: bird, cat, deer, dog and horse against the rest.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,8 +30,14 @@ class Images(NamedTuple):
 
 def load_images(name: str) -> Images:
     """Load digits, mnist, cifar10 or cifar100 from the cache folder after checking its digests."""
-    here = catalogue.verified(name)
+    images = _read(name, catalogue.folder(name))
     loaded.add(name)
+    return images
+
+
+@cache  # checking the digests takes most of the time: once per process is enough
+def _read(name: str, here: Path) -> Images:
+    catalogue.verified(name)
     if name == "digits":
         return _digits()
     if name == "mnist":

@@ -8,6 +8,7 @@ For unit vectors x_i and a first layer w_r ~ N(0, I) that is trained while the s
 
 import math
 
+from scipy.special import erfcx
 from torch import Tensor
 
 ROWS = 256  # rows per block: the elementwise work on a block then stays in the cache
@@ -33,6 +34,37 @@ def finite_gram(W: Tensor, X: Tensor) -> Tensor:
     """
     active = (X @ W.T >= 0).to(X.dtype)
     return (X @ X.T) * (active @ active.T) / len(W)
+
+
+def finite_gram_deviation(X: Tensor, m: int) -> float:
+    """Root mean square of |H(0) - H_inf|_F over random networks with m independent neurons: X (n, d) with unit rows.
+
+    Entry (i, j) of H(0) is <x_i, x_j> times the share of neurons that are active on both inputs, a binomial share with
+    p_ij = H_inf[i, j] / <x_i, x_j>. So the mean square is sum_ij <x_i, x_j>^2 p_ij (1 - p_ij) / m, and at most n^2 / 4m.
+    (Not in Arora et al. 2019, whose lemma C.3 bounds the same norm.)
+    """
+    K, H = X @ X.T, relu_gram(X)
+    K.fill_diagonal_(1.0)
+    return math.sqrt((H * (K - H)).sum().item() / m)  # K^2 p (1 - p) with p = H / K, but without the division
+
+
+def eigenvalue_bound(n: int, overlap: float) -> float:
+    """A lower bound for the smallest eigenvalue of H_inf of n unit inputs with |<x_i, x_j>| <= overlap for all i != j.
+
+    H_inf = K/4 + sum_l c_2l K^2l, entrywise powers of K = X X^T, and no term has a negative eigenvalue. The diagonal of
+    K^2l is one and its other entries are at most overlap^2l, so all its eigenvalues are at least 1 - (n - 1) overlap^2l:
+
+        lambda_min(H_inf) >= sum_l c_2l max(0, 1 - (n - 1) overlap^2l) >= sqrt(s)/2pi erfcx(sqrt(log(n - 1) + s/2)),
+
+    s = -2 log(overlap), erfcx(z) = exp(z^2) erfc(z). The second step writes the gain as the integral of its derivative
+    and uses sum_{l >= L} c_2l >= 1 / (2 pi sqrt(pi (L - 1/2))), which is Wallis' inequality. For a small angle theta
+    between the closest inputs s is theta^2, and the bound is theta/2pi for n = 2 and theta / (2 pi sqrt(pi log n)) for many.
+    (Not in Arora et al. 2019, whose remark 5.1 says "positive".)
+    """
+    if not 0 < overlap <= 1:
+        raise ValueError(f"the overlap must be positive and at most 1, got {overlap}")
+    s = -2 * math.log(overlap)
+    return float(math.sqrt(s) / (2 * math.pi) * erfcx(math.sqrt(math.log(n - 1) + s / 2)))
 
 
 def series_coefficient(p: int) -> float:

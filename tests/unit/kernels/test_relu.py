@@ -7,7 +7,7 @@ from scipy.special import factorial2
 
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels import relu
-from hierlib.kernels.relu import finite_gram, relu_gram, series_coefficient
+from hierlib.kernels.relu import eigenvalue_bound, finite_gram, finite_gram_deviation, relu_gram, series_coefficient
 from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
 
 
@@ -121,3 +121,67 @@ def test_the_coefficients_sum_to_one_half():
 def test_the_series_has_no_power_below_one(p):
     with pytest.raises(ValueError, match=f"^the series starts at the first power, got p = {p}$"):
         series_coefficient(p)
+
+
+def test_the_deviation_is_that_of_many_random_networks():
+    X, m, networks = unit_sphere(12, 4, seed=0), 20, 4000
+    H = relu_gram(X)
+    squares = torch.stack([(finite_gram(two_layer(m, 4, 1.0, seed=s).W, X) - H).square().sum() for s in range(networks)])
+    error = squares.std() / networks**0.5
+    assert abs(squares.mean() - finite_gram_deviation(X, m) ** 2) < 4 * error
+    assert error < 0.01 * squares.mean()  # so that a wrong factor would show
+
+
+def test_the_deviation_at_known_angles():
+    # Equal inputs: all entries are the share of active neurons, with variance 1/4m. At right angles H(0) has no noise.
+    assert finite_gram_deviation(torch.tensor([[1.0, 0.0]] * 5).double(), m=100) == pytest.approx(5 / 20, rel=1e-14)
+    assert finite_gram_deviation(torch.eye(4).double(), m=100) == pytest.approx((4 / 400) ** 0.5, rel=1e-14)
+    # At 120 degrees both are active with probability 1/6, so an entry has variance (1/4)(5/36)/m.
+    apart = torch.tensor([[1.0, 0.0], [-0.5, 3**0.5 / 2]]).double()
+    assert finite_gram_deviation(apart, m=1) ** 2 == pytest.approx(2 / 4 + 2 / 4 * 5 / 36, rel=1e-14)
+
+
+def test_the_deviation_never_exceeds_that_of_equal_inputs():
+    assert all(finite_gram_deviation(unit_sphere(30, d, seed=d), m=7) <= 30 / (4 * 7) ** 0.5 for d in range(1, 20))
+
+
+def closest(X: torch.Tensor) -> float:
+    return (X @ X.T).abs().fill_diagonal_(0).max().item()
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 10, 50])
+@pytest.mark.parametrize("n", [2, 10, 100])
+def test_no_eigenvalue_lies_below_the_bound(n, d):
+    X = unit_sphere(n, d, seed=n)
+    smallest = torch.linalg.eigvalsh(relu_gram(X)).min().item()
+    assert 0 < eigenvalue_bound(n, closest(X)) <= smallest
+
+
+@pytest.mark.parametrize(
+    ("n", "overlap", "kept"), [(2, 0.1, 0.4), (2, 0.5, 0.4), (30, 0.5, 0.6), (30, 0.9, 0.9), (1000, 0.99, 0.99)]
+)
+def test_the_bound_lies_below_the_series_it_was_integrated_from(n, overlap, kept):
+    last, coefficients = 1000, [0.0]
+    coefficients += [series_coefficient(2 * k) for k in range(1, last)]
+    series = sum(c * max(0.0, 1 - (n - 1) * overlap ** (2 * k)) for k, c in enumerate(coefficients))
+    rest = 0.25 - sum(coefficients)  # the gain of the powers left out is one to more than three digits
+    assert kept * (series + rest) < eigenvalue_bound(n, overlap) <= series + rest
+
+
+@pytest.mark.parametrize("angle", [1e-2, 1e-3, 1e-5])
+def test_for_a_small_angle_the_bound_is_proportional_to_it(angle):
+    two = (math.pi - (math.pi - angle) * math.cos(angle)) / (2 * math.pi)  # the eigenvalue of two inputs
+    assert eigenvalue_bound(2, math.cos(angle)) == pytest.approx(angle / (2 * math.pi), rel=0.01)
+    assert eigenvalue_bound(2, math.cos(angle)) < two
+    many = eigenvalue_bound(10**6, math.cos(angle)) * 2 * math.pi / angle
+    assert many == pytest.approx(1 / math.sqrt(math.pi * math.log(10**6)), rel=0.05)
+
+
+def test_parallel_inputs_leave_nothing():
+    assert eigenvalue_bound(10, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("overlap", [-0.1, 0.0, 1.1, math.nan])
+def test_an_overlap_that_inputs_cannot_have_is_refused(overlap):
+    with pytest.raises(ValueError, match=f"^the overlap must be positive and at most 1, got {overlap}$"):
+        eigenvalue_bound(5, overlap)
