@@ -192,7 +192,7 @@ def parse_value(page: Page, assignment: str) -> tuple[str, Any]:
     if kind == "str":
         return name, text
     try:
-        return name, ast.literal_eval(text)
+        return name, ast.literal_eval(text.capitalize() if kind == "bool" else text)
     except (ValueError, TypeError, SyntaxError):
         raise UserError(f"{page.id}: {name} must be of type {kind}, got {text!r}") from None
 
