@@ -58,6 +58,7 @@ def test_every_figure_has_a_name_and_a_caption(page):
         if cell.cell_type == "code" and re.search(r"^publish\(", cell.source, re.MULTILINE):
             figure = cell.metadata["mystnb"]["figure"]
             assert figure["name"].startswith("fig-") and len(figure["caption"]) > 40
+            assert cell.source.splitlines()[-1].startswith("publish("), "whatever follows would become part of the figure"
 
 
 def test_every_random_draw_comes_from_a_named_stream(page):

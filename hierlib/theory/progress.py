@@ -1,0 +1,30 @@
+"""Progress of gradient descent per step, in the unit in which Theorem 3.1 of Arora et al. 2019 promises it.
+
+    rho_k = (1 - Phi(k+1) / Phi(k)) / (eta lambda_0 / 2),   lambda_0 = lambda_min(H_inf)
+
+The theorem says rho_k >= 1. If the residual shrinks by I - eta H_inf, rho_k ends at 4 - 2 eta lambda_0.
+"""
+
+import torch
+from torch import Tensor
+
+FLOOR = 1e-12  # below this a float64 loss is made of rounding errors, and so is the ratio of two of them
+
+
+def progress(residuals: Tensor, eta: float, least: float) -> Tensor:
+    """rho_k from residual vectors y - u(k) (steps + 1, n), for as long as the loss is above FLOOR: (at most steps,)."""
+    loss = residuals.square().sum(dim=1) / 2
+    below = (loss <= FLOOR).nonzero()
+    loss = loss[: int(below[0])] if len(below) else loss
+    return (1 - loss[1:] / loss[:-1]) / (eta * least / 2)
+
+
+def largest_relative_gap(measured: Tensor, limit: Tensor) -> float:
+    """max_k |measured_k / limit_k - 1| over the steps that both have; one of them may have met the floor earlier."""
+    common = min(len(measured), len(limit))
+    return (measured[:common] / limit[:common] - 1).abs().max().item()
+
+
+def frozen_step(residual: Tensor, H: Tensor, eta: float) -> Tensor:
+    """The residual after a step during which no neuron crosses zero, (I - eta H(k)) (y - u(k)): (n,), (n, n) -> (n,)."""
+    return torch.addmv(residual, H, residual, alpha=-eta)
