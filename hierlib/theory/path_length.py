@@ -37,6 +37,12 @@ def jacobian(net: TwoLayer, X: Tensor) -> Tensor:
     return (gates[:, :, None] * X[:, None, :]).flatten(1).T
 
 
+def jacobian_times(net: TwoLayer, X: Tensor, c: Tensor) -> Tensor:
+    """Z c for c (n,), as one row per neuron, a_r/sqrt(m) sum_i c_i 1{<w_r, x_i> >= 0} x_i: (m, d). Z is never formed."""
+    pulls = active(net, X).to(X) * c[:, None]
+    return (net.a / len(net.a) ** 0.5)[:, None] * (pulls.T @ X)
+
+
 def auxiliary_sequence(net: TwoLayer, X: Tensor, y: Tensor, eta: float, steps: int, start: Tensor | None = None) -> Tensor:
     """Equation 11, step by step: (steps + 1, m d). The paper starts it at zero. For small networks only."""
     Z = jacobian(net, X)
@@ -47,13 +53,11 @@ def auxiliary_sequence(net: TwoLayer, X: Tensor, y: Tensor, eta: float, steps: i
 
 
 def auxiliary_limit(net: TwoLayer, X: Tensor, y: Tensor) -> Tensor:
-    """Where the sequence (11) ends, Z(0) H(0)^-1 y, as one row per neuron: (m, d). Z is never formed.
+    """Where the sequence (11) ends, Z(0) H(0)^-1 y, as one row per neuron: (m, d).
 
     Its norm is sqrt(y' H(0)^-1 y); its rows say how far every single neuron goes.
     """
-    coefficients = torch.linalg.solve(finite_gram(net.W, X), y)
-    pulls = active(net, X).to(X) * coefficients[:, None]
-    return (net.a / len(net.a) ** 0.5)[:, None] * (pulls.T @ X)
+    return jacobian_times(net, X, torch.linalg.solve(finite_gram(net.W, X), y))
 
 
 class Arrival(NamedTuple):

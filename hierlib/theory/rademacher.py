@@ -16,6 +16,7 @@ from torch import Tensor
 
 from hierlib.nets.two_layer import TwoLayer, active
 from hierlib.streams import stream
+from hierlib.theory.movement import near_kink
 
 
 class Terms(NamedTuple):
@@ -71,8 +72,7 @@ def certificate(net: TwoLayer, X: Tensor, R: float, B: float) -> float:
     """
     n, m = len(X), len(net.a)
     frobenius = (active(net, X).double().sum() / m).sqrt()
-    near_kink = ((X @ net.W.T).abs() <= R).sum()
-    return (B / n * frobenius + 2 * R / (n * m**0.5) * near_kink).item()
+    return (B / n * frobenius + 2 * R / (n * m**0.5) * near_kink(net, X, R).sum()).item()
 
 
 def ascent(net: TwoLayer, X: Tensor, signs: Tensor, R: float, B: float, steps: int) -> Tensor:

@@ -6,7 +6,14 @@ from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import finite_gram, relu_gram
 from hierlib.kernels.spectrum import inverse_norm, spectrum
 from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
-from hierlib.theory.path_length import arrival, auxiliary_limit, auxiliary_sequence, jacobian, predicted_distances
+from hierlib.theory.path_length import (
+    arrival,
+    auxiliary_limit,
+    auxiliary_sequence,
+    jacobian,
+    jacobian_times,
+    predicted_distances,
+)
 from hierlib.train.gradient_descent import gradient_descent
 
 N, D, M, ETA, STEPS = 10, 12, 30, 0.5, 3000
@@ -90,3 +97,7 @@ def test_an_arrival_at_the_linear_end_has_no_gap_and_twice_as_far_has_a_gap_of_o
     assert (further.gap, further.busiest / there.busiest) == pytest.approx((1, 2))
     aside = TwoLayer(NET.W + aim.flip(0), NET.a)  # as far, but elsewhere: other neurons carry the same movements
     assert arrival(NET, aside, X, y)[:2] == pytest.approx(there[:2]) and arrival(NET, aside, X, y).gap > 0.5
+
+
+def test_the_jacobian_can_be_applied_without_being_formed():
+    assert torch.allclose(jacobian_times(NET, X, y).flatten(), jacobian(NET, X) @ y, atol=1e-12)
