@@ -26,10 +26,6 @@ class Terms(NamedTuple):
     switching: float  # 2 R^2 sqrt(m) / kappa: neurons expected within R of their kink
     deviation: float  # R sqrt(2 log(2/delta)): the same number, if chance makes it larger
 
-    @property
-    def total(self) -> float:
-        return sum(self)
-
 
 def lemma_bound(B: float, R: float, n: int, m: int, kappa: float, delta: float) -> Terms:
     """Right-hand side of Lemma 5.4, which holds for every B at once with probability 1 - delta over W(0) and a."""
