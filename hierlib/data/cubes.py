@@ -1,0 +1,19 @@
+"""Inputs from the corners of the hypercube."""
+
+import torch
+from torch import Tensor
+
+from hierlib.streams import stream
+
+
+def hypercube(n: int, d: int, seed: int, name: str = "cube", dtype: torch.dtype = torch.float64) -> Tensor:
+    """n independent uniform points of {-1, +1}^d, as rows: (n, d). Divide by sqrt(d) for points of norm one."""
+    return torch.randint(0, 2, (n, d), generator=stream(seed, name, n, d)).to(dtype) * 2 - 1
+
+
+def all_corners(d: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """All 2^d points of {-1, +1}^d, (2^d, d). Row i has x_j = -1 where bit j of i is set."""
+    if d > 24:
+        raise ValueError(f"2^{d} corners do not fit in memory; d may be at most 24")
+    bits = torch.arange(2**d)[:, None] >> torch.arange(d) & 1
+    return 1 - 2 * bits.to(dtype)

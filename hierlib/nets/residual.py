@@ -1,0 +1,70 @@
+"""The three-layer residual network whose second block sees the k outputs of the first.
+
+    out_1(x) = A relu(W (x, 1)),   out(x) = out_1(x) + A relu(V (out_1(x), 1))     (Allen-Zhu and Li 2019, section 6)
+
+The same A stands twice and is never trained. W and V are the whole weights, W^(0) + W in the notation of the paper.
+Every function takes weights with leading axes (one network per entry) and inputs with the same or no leading axes.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from hierlib.streams import stream
+
+
+class Residual(NamedTuple):
+    """A (..., k, m), W (..., m, d + 1) and V (..., m, k + 1); the last column of W and V is the bias."""
+
+    A: Tensor
+    W: Tensor
+    V: Tensor
+
+
+def residual(m: int, d: int, k: int, seed: int, sigma_w: float | None = None, sigma_v: float | None = None) -> Residual:
+    """Draw a network in float64: A ~ N(0, 1/m), W ~ N(0, sigma_w^2), V ~ N(0, sigma_v^2 / m); N(mean, variance).
+
+    Section 6.1 of the paper has sigma_w = m^(-1/8) and sigma_v = 1/tau_v^2. Without them, the start of its experiments
+    (appendix A): W ~ N(0, 1/d) except for its bias, which like V and A is N(0, 1/m).
+    """
+    if (sigma_w is None) != (sigma_v is None):
+        raise ValueError("give both sigma_w and sigma_v, or neither for the start of the paper's experiments")
+    A = gaussian((k, m), m**-0.5, seed, "output weights")
+    if sigma_w is None or sigma_v is None:
+        W = torch.cat([gaussian((m, d), d**-0.5, seed, "first block"), gaussian((m, 1), m**-0.5, seed, "first bias")], 1)
+        return Residual(A, W, gaussian((m, k + 1), m**-0.5, seed, "second block"))
+    W = gaussian((m, d + 1), sigma_w, seed, "first block")
+    return Residual(A, W, gaussian((m, k + 1), sigma_v * m**-0.5, seed, "second block"))
+
+
+def gaussian(shape: tuple[int, int], scale: float, seed: int, name: str) -> Tensor:
+    """A float64 matrix with independent entries N(0, scale^2) from the stream of that name."""
+    return scale * torch.randn(shape, generator=stream(seed, name, *shape), dtype=torch.float64)
+
+
+def with_one(X: Tensor) -> Tensor:
+    """(x, 1) for the rows of X: (..., n, d) -> (..., n, d + 1)."""
+    return pad(X, (0, 1), value=1.0)
+
+
+def first_outputs(net: Residual, X: Tensor) -> Tensor:
+    """out_1(x) for the rows of X (..., n, d) -> (..., n, k)."""
+    return torch.relu(with_one(X) @ net.W.mT) @ net.A.mT
+
+
+def second_outputs(net: Residual, out1: Tensor) -> Tensor:
+    """A relu(V (out_1, 1)), what the second block adds to out_1 (..., n, k) -> (..., n, k)."""
+    return torch.relu(with_one(out1) @ net.V.mT) @ net.A.mT
+
+
+def outputs(net: Residual, X: Tensor) -> Tensor:
+    """out(x) for the rows of X (..., n, d) -> (..., n, k)."""
+    out1 = first_outputs(net, X)
+    return out1 + second_outputs(net, out1)
+
+
+def gates(net: Residual, X: Tensor) -> tuple[Tensor, Tensor]:
+    """D_W and D_{V,W}: which neurons of either block are on, 1{pre-activation >= 0}, both (..., n, m) and bool."""
+    return with_one(X) @ net.W.mT >= 0, with_one(first_outputs(net, X)) @ net.V.mT >= 0
