@@ -1,0 +1,28 @@
+import pytest
+import torch
+
+from hierlib.data.cubes import all_corners, hypercube
+
+
+def test_points_are_signs_with_fair_and_independent_coordinates():
+    X = hypercube(20000, 6, seed=0)
+    assert X.shape == (20000, 6) and set(X.unique().tolist()) == {-1.0, 1.0}
+    assert (X.T @ X / 20000 - torch.eye(6)).abs().max() < 5 / 20000**0.5
+    assert X.mean(0).abs().max() < 5 / 20000**0.5
+
+
+def test_the_seed_and_the_name_choose_the_points():
+    assert torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 1))
+    assert not torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 2))
+    assert not torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 1, "test"))
+
+
+def test_all_corners_are_all_and_different():
+    X = all_corners(7)
+    assert X.shape == (128, 7) and len({tuple(x) for x in X.tolist()}) == 128
+    assert X[5].tolist() == [-1, 1, -1, 1, 1, 1, 1]  # 5 = 101 in binary
+
+
+def test_too_many_corners_are_refused():
+    with pytest.raises(ValueError, match=r"^2\^25 corners do not fit in memory; d may be at most 24$"):
+        all_corners(25)
