@@ -42,7 +42,7 @@ def test_a_trained_network_is_judged_by_its_shares_and_a_diverged_one_gets_none(
 
 
 def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(monkeypatch):
-    """Validation and test points are told apart by their stream: with false validation errors the choice must follow them."""
+    """With false errors on the validation points the choice must follow them."""
     calls = []
 
     def false_judge(settings, results, X, task):
