@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import descent, kernels, runner
+from benchmarks import descent, grid, kernels, runner
 
 HEAD = """\
 # Benchmarks
@@ -23,7 +23,7 @@ Every line compares things that were measured in turns in the same run.
 
 def main() -> int:
     results = []
-    for part in (kernels, descent, runner):
+    for part in (kernels, descent, grid, runner):
         for result in part.measure():
             results.append(result)
             print(
