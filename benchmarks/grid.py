@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Result, seconds, side_by_side
-from hierlib.data.cubes import hypercube
 from hierlib.nets.residual import Residual
 from hierlib.targets.hierarchy import paired_parities
 from hierlib.train.grid import Run, Schedule, train_grid

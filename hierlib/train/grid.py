@@ -111,7 +111,8 @@ def blocks(runs: Sequence[Run], schedule: Schedule, device: str = "cpu") -> list
         width = max(max(shape) for shape in shapes)
         size = max(1, ENTRIES[torch.device(device).type] // (schedule.batch * width))
         count = -(-len(members) // size)
-        count += count % 2 if count > 1 else 0  # even, for two cores; the same everywhere, so that numbers are the same
+        # an even number, for two cores; the same on every machine, so that the numbers are the same
+        count = min(count + (count % 2 if count > 1 else 0), len(members))
         parts += [members[j * len(members) // count : (j + 1) * len(members) // count] for j in range(count)]
     return parts
 

@@ -36,9 +36,9 @@ def train_on_cluster(
     except BaseException:
         client.cancel(waiting)
         raise
-    found = {
-        i: result for members, answer in zip(parts, answers, strict=True) for i, result in zip(members, answer, strict=True)
-    }
+    found: dict[int, Trained] = {}
+    for members, answer in zip(parts, answers, strict=True):
+        found |= dict(zip(members, answer, strict=True))
     return [found[i] for i in range(len(runs))]
 
 

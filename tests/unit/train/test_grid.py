@@ -76,6 +76,14 @@ def test_the_split_into_blocks_changes_nothing(monkeypatch):
         assert torch.allclose(a.net.W, b.net.W, rtol=1e-10) and torch.allclose(a.losses, b.losses, rtol=1e-10)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("entries", [1, 100, 250, 10**6])
+def test_blocks_hold_every_run_once_and_none_is_empty(monkeypatch, count, entries):
+    monkeypatch.setitem(grid.ENTRIES, "cpu", entries)
+    parts = blocks(make_runs()[:1] * count, SCHEDULE)
+    assert sorted(i for part in parts for i in part) == list(range(count)) and all(parts)
+
+
 def test_what_is_not_trained_stays_exactly_as_it_was():
     runs = make_runs()
     for run, result in zip(runs, train_grid(runs, residual.outputs, ("W",), SCHEDULE, dtype=torch.float64), strict=True):
