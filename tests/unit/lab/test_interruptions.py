@@ -85,3 +85,20 @@ def test_a_run_in_progress_is_not_swept_by_another(asleep):
     assert psutil.pid_exists(run.pid) and list(toy.working.glob("*/asleep"))
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=20)
+
+
+def test_what_a_page_has_checkpointed_survives_a_failure_and_is_gone_after_success(ran):
+    ran.add_page(
+        "long",
+        "import os, pathlib\n"
+        "kept = pathlib.Path(os.environ['HIERLIB_CHECKPOINTS']) / 'state'\n"
+        "if not kept.is_file():\n"
+        "    kept.parent.mkdir()\n"
+        "    kept.write_text('half')\n"
+        "    raise RuntimeError('interrupted')",
+    )
+    assert ran.hier("run").returncode == 1
+    (folder,) = ran.working.iterdir()
+    assert (folder / "state").read_text() == "half"
+    assert "1 run, 1 up to date" in ran.hier("run").stdout, "the second run finds what the first one left"
+    assert list(ran.working.iterdir()) == []
