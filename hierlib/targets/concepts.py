@@ -44,6 +44,11 @@ class Concept1(NamedTuple):
         """F at the rows of X: (n, d) -> (n, k)."""
         return (self.a * power_series(self.coefficients, linear_forms(X, self.w))).sum(-1)
 
+    def jacobian(self, X: Tensor) -> Tensor:
+        """dF_r/dx at the rows of X: (n, d) -> (n, k, d)."""
+        slope = power_series_slope(self.coefficients, linear_forms(X, self.w))
+        return torch.einsum("nrp,rpd->nrd", self.a * slope, self.w)
+
 
 class Concept2(NamedTuple):
     """F_r(x) = sum_i a_ri phi_ri(<w1_ri, (x, 1)> / |(x, 1)|) <w2_ri, (x, 1)> (Allen-Zhu and Li 2019, Definition B.1).
@@ -77,6 +82,12 @@ class Concept2(NamedTuple):
         along_w1 = torch.einsum("nrp,rpd->nrd", self.a * factor * slope / size, self.w1[..., :-1])
         along_w2 = torch.einsum("nrp,rpd->nrd", self.a * phi, self.w2[..., :-1])
         return along_w2 + along_w1 - radial[..., None] * X[:, None, :]
+
+    def outside(self) -> float:
+        """By how much the parameters miss Definition B.1: |a| beyond 1, norms that are not 1, even powers from two on."""
+        norms = (torch.stack([self.w1, self.w2]).norm(dim=-1) - 1).abs().max().item()
+        even = self.coefficients[..., 2::2].abs()
+        return max(norms, self.a.abs().max().item() - 1, even.max().item() if even.numel() else 0.0)
 
     def _parts(self, X: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """phi(z), phi'(z), <w2, (x, 1)> and z, all (n, k, p)."""

@@ -86,6 +86,25 @@ def test_the_jacobian_is_the_derivative_and_the_printed_one_is_not(f):
     assert (f.jacobian(ANYWHERE, printed=True) - exact).abs().max() > 1e-3
 
 
+def test_the_jacobian_of_concept1():
+    exact = torch.stack([torch.autograd.functional.jacobian(lambda x: ONE(x[None])[0], x) for x in X])
+    assert torch.allclose(ONE.jacobian(X), exact, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "missed"),
+    [
+        ({}, 0.0),
+        ({"a": 1.5 * TWO.a / TWO.a.abs().max()}, 0.5),
+        ({"w1": 1.25 * TWO.w1}, 0.25),
+        ({"w2": 0.9 * TWO.w2}, 0.1),
+        ({"coefficients": torch.eye(3).double()[2].expand(3, 2, 3)}, 1.0),
+    ],
+)
+def test_every_way_to_leave_concept2_is_noticed(change, missed):
+    assert math.isclose(TWO._replace(**change).outside(), missed, abs_tol=1e-12)
+
+
 def test_the_composite_feeds_F_to_G():
     G = random_concept2(3, 3, 2, 5, seed=2)
     assert torch.allclose(Composite(TWO, G, 0.3)(X), TWO(X) + 0.3 * G(TWO(X)))

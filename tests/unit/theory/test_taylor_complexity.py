@@ -9,8 +9,10 @@ from hierlib.theory.taylor_complexity import (
     complexity_eps,
     complexity_s,
     entire_growth,
+    lipschitz_bound,
     log_complexity_eps,
     log_taylor,
+    lowering_cost,
     truncated_power,
     truncation_degree,
 )
@@ -33,6 +35,19 @@ def test_both_measures_term_by_term():
         assert math.isclose(s, 10 * sum((i + 1) * abs(x) for i, x in enumerate(row)))
         second = [1.0] + [(C_star * math.sqrt(math.log(1 / eps) / i)) ** i for i in (1, 2, 3)]
         assert math.isclose(e, sum((C_star**i + second[i]) * abs(x) for i, x in enumerate(row)), rel_tol=1e-12)
+
+
+def test_the_lipschitz_bound_takes_the_worst_term():
+    coefficients = torch.tensor([[[1.0, 0.0], [0.0, -2.0], [0.0, 0.0]]] * 4).double()  # complexities 1, 4, 0
+    assert lipschitz_bound(torch.ones(4, 3), coefficients, 10.0) == 2 * 3 * 40
+
+
+def test_lowering_an_even_power_is_free_for_large_constants_only():
+    """z in place of z^2 at log(1/eps) = L costs (C + C sqrt(L)) / (C^2 + C^2 L / 2), in the worst case 1.207 at C = 1."""
+    L = np.array([math.log(1 / e) for e in (0.9, 0.7, 0.5, 0.37, 0.2, 0.1)])
+    assert lowering_cost(1.0) > lowering_cost(1.0, last=2)
+    assert math.isclose(lowering_cost(1.0, last=2), ((1 + L**0.5) / (1 + L / 2)).max(), rel_tol=1e-12)
+    assert all(lowering_cost(C) <= 1 for C in (2.0, 2.5, 5.0, 100.0))
 
 
 @pytest.mark.parametrize("name", NAMES)
