@@ -109,6 +109,10 @@ class Composite(NamedTuple):
         base = self.F(X)
         return base + self.alpha * self.G(base)
 
+    def to_concept2(self) -> "Composite":
+        """The target of Concept 2 that agrees with this one of Concept 1 where |x| = |F(x)| = 1 (Lemma B.2)."""
+        return Composite(to_concept2(self.F), to_concept2(self.G), self.alpha)
+
 
 def linear_forms(X: Tensor, w: Tensor) -> Tensor:
     """<w_ri, x> for the rows of X (n, d) and w (k, p, d) -> (n, k, p)."""

@@ -119,6 +119,12 @@ def test_winding_is_cosine_and_sine_with_norm_one():
     assert torch.equal(F.w[2], F.w[3]) and not torch.allclose(F.w[1], F.w[2])
 
 
+def test_a_whole_target_is_embedded_where_both_norms_are_one():
+    H = Composite(winding(4, 4, 3.0, seed=0), random_concept1(4, 4, 2, 6, seed=3), 0.3)
+    assert torch.allclose(H.to_concept2()(X), H(X), atol=1e-13)
+    assert H.to_concept2().G.outside() < 1e-12
+
+
 def test_winding_needs_pairs():
     with pytest.raises(ValueError, match="even"):
         winding(4, 3, 1.0, seed=0)
