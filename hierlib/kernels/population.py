@@ -1,0 +1,92 @@
+"""Error of kernel ridge regression over the whole hypercube, exactly and for any dimension.
+
+For a kernel of <x, z> with lambda_S^2 = `spectrum_by_degree`, the averages over all 2^d corners are finite sums:
+E_x[K(x, x_i) K(x, x_j)] is the kernel with lambda_S^4 in place of lambda_S^2, and E_x[K(x, x_j) chi_S(x)] = lambda_S^2
+chi_S(x_j). No test points are needed (Allen-Zhu and Li 2019, proposition E.1, is all that is used).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from hierlib.kernels.correlation import by_distance
+from hierlib.kernels.ridge import RidgePath
+from hierlib.kernels.walsh import krawtchouk, spectrum_by_degree
+from hierlib.targets.hierarchy import coordinate_product
+
+Kernel = Callable[[Tensor, Tensor], Tensor]
+
+
+def squared_kernel(X: Tensor, spectrum: Tensor) -> Tensor:
+    """E_x[K(x, x_i) K(x, x_j)] over all corners: X (n, d), spectrum (d + 1,) -> (n, n)."""
+    d = X.shape[1]
+    squares = spectrum.square().tolist()
+    values = [math.fsum(squares[k] * krawtchouk(k, h, d) for k in range(d + 1)) for h in range(d + 1)]
+    return by_distance(X, X, torch.tensor(values, dtype=torch.float64))
+
+
+class Solutions:
+    """Ridge regression on x_i + alpha x_1...x_k, i = 1..k (Allen-Zhu and Li 2019, theorem 2), with one kernel.
+
+    The errors are over the whole cube. Everything has the ridges as first axis and the k outputs as second.
+    """
+
+    def __init__(self, kernel: Kernel, X: Tensor, k: int, alpha: float, ridges: Sequence[float]):
+        self.spectrum, self.alpha, self.k = spectrum_by_degree(kernel, X.shape[1]), alpha, k
+        signal = coordinate_product(X, k)
+        Y, K = signal.labels(alpha), kernel(X, X)
+        path = RidgePath(K, Y)
+        beta = path.coefficients(ridges)
+        explained = beta * (self.spectrum[1] * signal.F + alpha * self.spectrum[k] * signal.G)
+        quadratic = (beta * (squared_kernel(X, self.spectrum) @ beta)).sum(1)
+        self.errors = quadratic - 2 * explained.sum(1) + 1 + alpha**2
+        self.training_errors = (K @ beta - Y).square().mean(1)
+        self.norms = path.norms(ridges).sqrt()
+
+    @property
+    def needed(self) -> float:
+        """alpha / (2 |lambda_S|), the norm without which no error is below alpha^2/4 (lemma E.2)."""
+        return self.alpha / (2 * self.spectrum[self.k].item() ** 0.5)
+
+    @property
+    def best(self) -> float:
+        """Smallest error over the ridges of all outputs together, E|H - K|^2."""
+        return self.errors.sum(1).min().item()
+
+
+def cheapest_norm(spectrum: Tensor, k: int, alpha: float, error: float) -> float:
+    """Least |u| with E(phi(u, x) - x_i - alpha chi_S)^2 <= error, |S| = k: the minimum that lemma E.2 bounds.
+
+    Only u_i and u_S matter. Along the ridge path u = lambda c / (lambda^2 + mu) the error rises with mu: bisection.
+    """
+    squares, target = np.array([spectrum[1].item(), spectrum[k].item()]), np.array([1.0, alpha])
+    low, high = -60.0, 60.0  # log of mu
+    for _ in range(200):
+        middle = (low + high) / 2
+        mu = math.exp(middle)
+        if (((mu * target) / (squares + mu)) ** 2).sum() > error:
+            high = middle
+        else:
+            low = middle
+    mu = math.exp(low)
+    return float(np.sqrt((squares * target**2 / (squares + mu) ** 2).sum()))
+
+
+def sample_limit(d: float, k: int) -> float:
+    """(d / (20 k^2 log^2 d))^(k/2), the largest number of samples in lemma E.3."""
+    return (d / (20 * k**2 * math.log(d) ** 2)) ** (k / 2)
+
+
+def crossing(sizes: ArrayLike, values: ArrayLike, level: float) -> float:
+    """Where a falling curve first goes below `level`, on the line between the two sizes around it, log-log; nan if never."""
+    x, y = np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(values, dtype=float))
+    below = np.flatnonzero(y < math.log(level))
+    if not len(below) or below[0] == 0:
+        return math.nan
+    i = below[0]
+    share = (y[i - 1] - math.log(level)) / (y[i - 1] - y[i])
+    return float(np.exp(x[i - 1] + share * (x[i] - x[i - 1])))

@@ -1,0 +1,60 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from hierlib.data.cubes import all_corners, hypercube
+from hierlib.kernels.correlation import conjugate, gaussian, tangent
+from hierlib.kernels.population import Solutions, cheapest_norm, crossing, sample_limit, squared_kernel
+from hierlib.kernels.ridge import RidgePath
+from hierlib.kernels.walsh import spectrum_by_degree
+from hierlib.targets.hierarchy import coordinate_product
+
+D, K_, ALPHA, RIDGES = 9, 4, 0.5, [1e-8, 1e-5, 1e-2]
+X, CORNERS = hypercube(150, D, 0), all_corners(D)
+KERNELS = [lambda X, Z: gaussian(X, Z, 18.0), lambda X, Z: tangent(X, Z, 2), lambda X, Z: conjugate(X, Z, 2)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_errors_are_averages_over_all_corners(kernel):
+    found = Solutions(kernel, X, K_, ALPHA, RIDGES)
+    Y, targets = (coordinate_product(points, K_).labels(ALPHA) for points in (X, CORNERS))
+    path = RidgePath(kernel(X, X), Y)
+    assert torch.allclose(found.errors, path.errors(kernel(CORNERS, X), targets, RIDGES), rtol=1e-7, atol=1e-9)
+    assert torch.allclose(found.training_errors, path.errors(kernel(X, X), Y, RIDGES))
+    assert torch.allclose(found.norms.square(), path.norms(RIDGES))
+    assert found.best == found.errors.sum(1).min()
+
+
+def test_the_squared_kernel_is_an_average_of_products():
+    kernel = KERNELS[0]
+    rows = kernel(CORNERS, X)
+    assert torch.allclose(squared_kernel(X, spectrum_by_degree(kernel, D)), rows.T @ rows / 2**D, atol=1e-14)
+
+
+def test_the_needed_norm_is_that_of_the_lemma():
+    found = Solutions(KERNELS[0], X, K_, ALPHA, RIDGES)
+    assert found.needed == pytest.approx(ALPHA / 2 / math.sqrt(spectrum_by_degree(KERNELS[0], D)[K_]))
+
+
+@pytest.mark.parametrize("error", [0.01, 0.25 * ALPHA**2, 0.2])
+def test_the_cheapest_norm_is_what_a_general_optimiser_finds(error):
+    spectrum = spectrum_by_degree(KERNELS[2], D)
+    scales, target = spectrum[[1, K_]].sqrt().numpy(), np.array([1, ALPHA])
+    room = {"type": "ineq", "fun": lambda u: 100 * (error - ((scales * u - target) ** 2).sum())}
+    start = target / scales
+    best = minimize(lambda u: (u**2).sum() / (start**2).sum(), start, constraints=[room], method="SLSQP", tol=1e-12)
+    assert cheapest_norm(spectrum, K_, ALPHA, error) == pytest.approx(np.linalg.norm(best.x), rel=1e-4)
+
+
+def test_the_limit_of_the_lemma_is_tiny():
+    assert sample_limit(1e6, 4) == pytest.approx(268, abs=1)
+    assert sample_limit(3.5e4, 4) < 1 < sample_limit(3.7e4, 4)
+
+
+def test_a_crossing_is_found_on_a_power_law_and_only_if_there_is_one():
+    sizes = np.array([10, 20, 40, 80, 160])
+    assert crossing(sizes, 100 / sizes, 2.0) == pytest.approx(50)
+    assert math.isnan(crossing(sizes, 100 / sizes, 0.1)) and math.isnan(crossing(sizes, 100 / sizes, 50.0))
