@@ -13,9 +13,10 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from hierlib.data.cubes import all_corners, hypercube
 from hierlib.kernels.correlation import by_distance
 from hierlib.kernels.ridge import RidgePath
-from hierlib.kernels.walsh import krawtchouk, spectrum_by_degree
+from hierlib.kernels.walsh import krawtchouk, products, spectrum_by_degree, subsets
 from hierlib.targets.hierarchy import coordinate_product
 
 Kernel = Callable[[Tensor, Tensor], Tensor]
@@ -65,7 +66,7 @@ def cheapest_norm(spectrum: Tensor, k: int, alpha: float, error: float) -> float
     """
     squares, target = np.array([spectrum[1].item(), spectrum[k].item()]), np.array([1.0, alpha])
     low, high = -60.0, 60.0  # log of mu
-    for _ in range(200):
+    for _ in range(80):
         middle = (low + high) / 2
         mu = math.exp(middle)
         if (((mu * target) / (squares + mu)) ** 2).sum() > error:
@@ -90,3 +91,38 @@ def crossing(sizes: ArrayLike, values: ArrayLike, level: float) -> float:
     i = below[0]
     share = (y[i - 1] - math.log(level)) / (y[i - 1] - y[i])
     return float(np.exp(x[i - 1] + share * (x[i] - x[i - 1])))
+
+
+def samples_to_learn(kernel: Kernel, d: int, k: int, alpha: float, ridges: Sequence[float], seed: int) -> float:
+    """Number of samples at which the best error over the ridges falls to k alpha^2 / 2, half of what the product is worth.
+
+    The samples grow by a quarter at a time, from half the number of products on, and each set contains the last one.
+    """
+    limit = 20 * math.comb(d, k)
+    X = hypercube(limit, d, seed, "growing sample")
+    sizes, prices = [round(0.4 * math.comb(d, k))], [math.inf]
+    while prices[-1] > 0.5:
+        if sizes[-1] * 1.25 > limit:
+            return math.nan
+        sizes.append(round(sizes[-1] * 1.25))
+        prices.append(Solutions(kernel, X[: sizes[-1]], k, alpha, ridges).best / (k * alpha**2))
+    return crossing(sizes[1:], prices[1:], 0.5)
+
+
+def errors_of_all_targets(kernel: Kernel, X: Tensor, k: int, alpha: float, ridges: Sequence[float]) -> Tensor:
+    """E|H - K|^2 for every choice of the k coordinates, for any kernel on a small cube: X (n, d) -> (r, C(d, k)).
+
+    Predictions are linear in the labels. So the coordinates and the products of k of them are fitted once, and the error
+    of x_i + alpha chi_S follows from the inner products of what is left of either.
+    """
+    corners, sets = all_corners(X.shape[1]), subsets(X.shape[1], k)
+    labels, targets = (torch.cat([points, products(points, sets)], 1) for points in (X, corners))
+    members = torch.zeros(len(sets), X.shape[1], dtype=torch.float64).scatter_(1, sets, 1.0)
+    path, rows, found = RidgePath(kernel(X, X), labels), kernel(corners, X), []
+    for ridge in ridges:
+        left = path.predict(rows, [ridge])[0] - targets
+        base, composite = left[:, : X.shape[1]], left[:, X.shape[1] :]
+        cross = members * (composite.T @ base) / len(corners)
+        alone = base.square().mean(0), composite.square().mean(0)
+        found.append(members @ alone[0] + 2 * alpha * cross.sum(1) + k * alpha**2 * alone[1])
+    return torch.stack(found)

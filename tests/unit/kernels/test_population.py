@@ -6,10 +6,18 @@ import torch
 from scipy.optimize import minimize
 
 from hierlib.data.cubes import all_corners, hypercube
-from hierlib.kernels.correlation import conjugate, gaussian, tangent
-from hierlib.kernels.population import Solutions, cheapest_norm, crossing, sample_limit, squared_kernel
+from hierlib.kernels.correlation import conjugate, gaussian, polynomial, tangent, weighted_gaussian
+from hierlib.kernels.population import (
+    Solutions,
+    cheapest_norm,
+    crossing,
+    errors_of_all_targets,
+    sample_limit,
+    samples_to_learn,
+    squared_kernel,
+)
 from hierlib.kernels.ridge import RidgePath
-from hierlib.kernels.walsh import spectrum_by_degree
+from hierlib.kernels.walsh import spectrum_by_degree, subsets
 from hierlib.targets.hierarchy import coordinate_product
 
 D, K_, ALPHA, RIDGES = 9, 4, 0.5, [1e-8, 1e-5, 1e-2]
@@ -58,3 +66,32 @@ def test_a_crossing_is_found_on_a_power_law_and_only_if_there_is_one():
     sizes = np.array([10, 20, 40, 80, 160])
     assert crossing(sizes, 100 / sizes, 2.0) == pytest.approx(50)
     assert math.isnan(crossing(sizes, 100 / sizes, 0.1)) and math.isnan(crossing(sizes, 100 / sizes, 50.0))
+
+
+def test_all_targets_at_once_are_the_single_ones():
+    at_once = errors_of_all_targets(KERNELS[1], X, K_, ALPHA, RIDGES)
+    assert at_once.shape == (3, math.comb(D, K_))
+    assert torch.allclose(at_once[:, 0], Solutions(KERNELS[1], X, K_, ALPHA, RIDGES).errors.sum(1), rtol=1e-7, atol=1e-9)
+
+
+def test_all_targets_at_once_with_a_kernel_that_prefers_coordinates():
+    def kernel(X, Z):
+        return weighted_gaussian(X, Z, torch.linspace(0, 0.2, D, dtype=torch.float64))
+
+    number = 77
+    chosen = subsets(D, K_)[number].tolist()
+    order = chosen + [j for j in range(D) if j not in chosen]  # the target's coordinates come first
+    Y, targets = (coordinate_product(points[:, order], K_).labels(ALPHA) for points in (X, CORNERS))
+    expected = RidgePath(kernel(X, X), Y).errors(kernel(CORNERS, X), targets, RIDGES).sum(1)
+    assert torch.allclose(errors_of_all_targets(kernel, X, K_, ALPHA, RIDGES)[:, number], expected, rtol=1e-7)
+
+
+def test_the_samples_to_learn_are_where_the_error_is_half_the_price():
+    N = samples_to_learn(KERNELS[0], D, 2, ALPHA, RIDGES, seed=0)
+    X = hypercube(20 * math.comb(D, 2), D, 0, "growing sample")
+    before, after = (Solutions(KERNELS[0], X[: round(c * N)], 2, ALPHA, RIDGES).best / (2 * ALPHA**2) for c in (0.8, 1.25))
+    assert after < 0.5 < before
+
+
+def test_a_product_that_the_kernel_does_not_contain_is_never_learned():
+    assert math.isnan(samples_to_learn(lambda X, Z: polynomial(X, Z, 1), 6, 2, ALPHA, RIDGES, seed=0))
