@@ -121,3 +121,11 @@ def _correlation(t: Tensor, variance: float) -> Tensor:
 def _only_three(layers: int) -> None:
     if layers != 3:
         raise ValueError(f"closed forms are here for networks with 2 or 3 layers, got {layers}")
+
+
+# Three kernels of <x, z> that differ in their spectra, by name: a Gaussian of width sqrt(2d), two layers of ReLU.
+COMMON: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "Gaussian": lambda X, Z: gaussian(X, Z, 2 * X.shape[1]),
+    "tangent": lambda X, Z: tangent(X, Z, 2),
+    "conjugate": lambda X, Z: conjugate(X, Z, 2),
+}

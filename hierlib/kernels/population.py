@@ -53,6 +53,10 @@ class Solutions:
         """alpha / (2 |lambda_S|), the norm without which no error is below alpha^2/4 (lemma E.2)."""
         return self.alpha / (2 * self.spectrum[self.k].item() ** 0.5)
 
+    def forbidden(self, errors: Tensor) -> int:
+        """How many solutions have an error of at most alpha^2/4 and less than the norm that this needs: (r, q) -> count."""
+        return int(((errors <= self.alpha**2 / 4) & (self.norms < self.needed)).sum())
+
     @property
     def best(self) -> float:
         """Smallest error over the ridges of all outputs together, E|H - K|^2."""
@@ -75,6 +79,11 @@ def cheapest_norm(spectrum: Tensor, k: int, alpha: float, error: float) -> float
             low = middle
     mu = math.exp(low)
     return float(np.sqrt((squares * target**2 / (squares + mu) ** 2).sum()))
+
+
+def memorising_margin(gram: Tensor, d: int, k: int) -> float:
+    """Smallest eigenvalue of the Gram matrix of products of k coordinates, over the (d/5)^k / 400 that lemma E.3 needs."""
+    return 400 * torch.linalg.eigvalsh(gram)[0].item() / (d / 5) ** k
 
 
 def sample_limit(d: float, k: int) -> float:

@@ -12,6 +12,7 @@ from hierlib.kernels.population import (
     cheapest_norm,
     crossing,
     errors_of_all_targets,
+    memorising_margin,
     sample_limit,
     samples_to_learn,
     squared_kernel,
@@ -55,6 +56,16 @@ def test_the_cheapest_norm_is_what_a_general_optimiser_finds(error):
     start = target / scales
     best = minimize(lambda u: (u**2).sum() / (start**2).sum(), start, constraints=[room], method="SLSQP", tol=1e-12)
     assert cheapest_norm(spectrum, K_, ALPHA, error) == pytest.approx(np.linalg.norm(best.x), rel=1e-4)
+
+
+def test_the_forbidden_corner_has_a_small_error_and_a_small_norm():
+    found = Solutions(KERNELS[0], X, K_, ALPHA, RIDGES)
+    found.norms = found.needed * torch.tensor([[0.5, 2.0], [0.9, 0.1]]).double()
+    assert found.forbidden(ALPHA**2 * torch.tensor([[0.2, 0.2], [0.3, 0.24]]).double()) == 2
+
+
+def test_the_memorising_margin_is_in_units_of_the_bound():
+    assert memorising_margin(3.0 * torch.eye(4), 10, 2) == pytest.approx(400 * 3 / 4)
 
 
 def test_the_limit_of_the_lemma_is_tiny():
