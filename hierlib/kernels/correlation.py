@@ -99,6 +99,20 @@ def tangent(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Ten
     return _dot_product(X, Z, middle)
 
 
+def convolutional(X: Tensor, Z: Tensor, width: int, pooled: bool) -> Tensor:
+    """Conjugate kernel of one convolution over patches of `width` neighbours (cyclic), variance 1/width, and ReLU: (n, p).
+
+    When the output layer sees every position by itself, the mean over positions i of k1(<x_i, z_i> / width) / 2, where
+    x_i is the patch at i. When the positions are averaged first (`pooled`), the mean over all pairs of positions: then it
+    contains products x_i z_j and is no correlation kernel.
+    """
+    patches = [torch.stack([points.roll(-shift, 1) for shift in range(width)], 2) for points in (X, Z)]
+    if pooled:
+        between = torch.einsum("nic,pjc->npij", *patches) / width
+        return k1(between).mean((2, 3)) / 2
+    return k1(torch.einsum("nic,pic->npi", *patches) / width).mean(2) / 2
+
+
 def _correlation(t: Tensor, variance: float) -> Tensor:
     """Correlation of the first preactivations at <x, z> / d = t, when the bias has the given variance."""
     return (t + variance) / (1 + variance)
@@ -107,3 +121,11 @@ def _correlation(t: Tensor, variance: float) -> Tensor:
 def _only_three(layers: int) -> None:
     if layers != 3:
         raise ValueError(f"closed forms are here for networks with 2 or 3 layers, got {layers}")
+
+
+# Three kernels of <x, z> that differ in their spectra, by name: a Gaussian of width sqrt(2d), two layers of ReLU.
+COMMON: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "Gaussian": lambda X, Z: gaussian(X, Z, 2 * X.shape[1]),
+    "tangent": lambda X, Z: tangent(X, Z, 2),
+    "conjugate": lambda X, Z: conjugate(X, Z, 2),
+}

@@ -12,7 +12,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from hierlib.kernels.correlation import by_distance
+from hierlib.kernels.correlation import by_distance, tangent
 from hierlib.nets.residual import with_one
 
 
@@ -82,6 +82,30 @@ def degree_gram(X: Tensor, k: int) -> Tensor:
     return by_distance(X, X, torch.tensor([krawtchouk(k, h, d) for h in range(d + 1)], dtype=torch.float64))
 
 
+def heaviest_products(weights: Tensor, k: int, share: float) -> Tensor:
+    """The sets S of size k with the largest lambda_S of `weighted_gaussian`, a given share of them: weights (d,) -> (s, k).
+
+    Its lambda_S^2 is a product of one factor per coordinate, so a set is worth the sum of log tanh(2 weight_j) over S.
+    """
+    sets = subsets(len(weights), k)
+    value = torch.tanh(2 * weights).log()[sets].sum(1)
+    return sets[value.topk(math.ceil(share * len(sets))).indices]
+
+
+def samples_until_not_dominant(X: Tensor, k: int) -> int:
+    """Largest N for which the first N corners of X (n, d) have a diagonally dominant Gram matrix of degree-k products.
+
+    Dominant in the sense of the proof of lemma E.3 (Allen-Zhu and Li 2019): every row sum off the diagonal is at most half
+    of the diagonal. If all n have it, n.
+    """
+    gram = degree_gram(X, k)
+    half = gram[0, 0].item() / 2
+    sums = gram.abs().fill_diagonal_(0).cumsum(1)  # column N - 1: row sums over the first N samples
+    largest = sums.cummax(0).values.diagonal()
+    beyond = (largest > half).nonzero()
+    return int(beyond[0]) if len(beyond) else len(X)
+
+
 def finite_tangent(W: Tensor, a: Tensor, X: Tensor) -> Tensor:
     """Tangent kernel of the hidden weights of sum_r a_r relu(<w_r, (x, 1)>): W (m, d + 1), a (m,), X (n, d) -> (n, n).
 
@@ -91,3 +115,14 @@ def finite_tangent(W: Tensor, a: Tensor, X: Tensor) -> Tensor:
     inputs = with_one(X)
     active = (inputs @ W.T >= 0).to(X.dtype)
     return (inputs @ inputs.T) * ((active * a.square()) @ active.T)
+
+
+def tangent_deviation(X: Tensor, m: int) -> float:
+    """Root mean square of |K_m - K|_F over |K|_F for `finite_tangent` with m neurons, W ~ N(0, 1/d), a ~ N(0, 1/m).
+
+    An entry is a sum of m independent terms (<x, z> + 1) a^2 1{both active}, of variance (<x, z> + 1)^2 (3p - p^2) / m^2
+    with p = P(both active). (Not in Allen-Zhu and Li 2019.)
+    """
+    products_of_inputs, K = X @ X.T + 1, tangent(X, X, 2)
+    variance = 3 * products_of_inputs * K - K.square()  # with p = K / (<x, z> + 1), but without the division
+    return (variance.sum().sqrt() / math.sqrt(m) / K.norm()).item()

@@ -11,6 +11,7 @@ from hierlib.kernels.correlation import (
     arcsine,
     by_distance,
     conjugate,
+    convolutional,
     gaussian,
     k0,
     k1,
@@ -28,6 +29,7 @@ EVERY = [
     lambda X, Z: weighted_gaussian(X, Z, torch.linspace(0, 1, X.shape[1], dtype=torch.float64)),
     arcsine,
     lambda X, Z: polynomial(X, Z, 3),
+    lambda X, Z: convolutional(X, Z, 3, pooled=False),
     *(lambda X, Z, n=n, k=k: k(X, Z, n) for n in (2, 3) for k in (conjugate, tangent)),
 ]
 
@@ -155,3 +157,22 @@ def test_other_points_than_corners_and_other_depths_are_refused():
     for kernel in (conjugate, tangent):
         with pytest.raises(ValueError, match="2 or 3 layers"):
             kernel(X, Z, 4)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_convolutional_kernels_are_averages_over_random_filters(pooled):
+    filters = torch.randn(40_000, 3, generator=stream(0, "filters"), dtype=torch.float64) / 3**0.5
+    layers = []
+    for points in (X[:3], Z[:2]):
+        windows = torch.stack([points[:, [i, (i + 1) % 7, (i + 2) % 7]] for i in range(7)], 1)
+        hidden = (windows @ filters.T).relu()  # (n, position, filter)
+        layers.append(hidden.mean(1, keepdim=True) if pooled else hidden / 7**0.5)
+    each = torch.einsum("nif,pif->npf", *layers)
+    gap = (each.mean(2) - convolutional(X[:3], Z[:2], 3, pooled)).abs()
+    assert (gap < 5 * each.std(2) / 200).all()
+
+
+def test_pooling_makes_a_convolutional_kernel_depend_on_more_than_products():
+    signs = hypercube(1, 7, 3, "signs")
+    change = convolutional(X * signs, Z * signs, 3, pooled=True) - convolutional(X, Z, 3, pooled=True)
+    assert change.abs().max() > 0.01

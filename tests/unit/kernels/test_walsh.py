@@ -10,15 +10,19 @@ from hierlib.kernels.correlation import conjugate, gaussian, polynomial, tangent
 from hierlib.kernels.walsh import (
     degree_gram,
     finite_tangent,
+    heaviest_products,
     in_walsh_basis,
     krawtchouk,
     off_diagonal,
     products,
+    samples_until_not_dominant,
     spectrum_by_degree,
     subsets,
+    tangent_deviation,
     walsh_transform,
 )
 from hierlib.nets.fully_connected import Shallow, shallow, shallow_outputs
+from hierlib.nets.residual import gaussian as gaussian_weights
 from hierlib.streams import stream
 
 D = 5
@@ -93,3 +97,35 @@ def test_the_finite_tangent_kernel_is_that_of_autograd():
     rows = [torch.autograd.grad(v, W, retain_graph=True)[0].flatten() for v in shallow_outputs(Shallow(net.A, W), X)[:, 0]]
     J = torch.stack(rows)
     assert torch.allclose(finite_tangent(net.W, net.A[0], X), J @ J.T, atol=1e-14)
+
+
+def test_the_deviation_of_finite_tangent_kernels_is_predicted():
+    m, nets, limit = 50, 200, tangent(CORNERS, CORNERS, 2)
+    squares = []
+    for number in range(nets):
+        W = gaussian_weights((m, D + 1), D**-0.5, number, "hidden")
+        a = gaussian_weights((1, m), m**-0.5, number, "output")
+        squares.append((finite_tangent(W, a[0], CORNERS) - limit).square().sum() / limit.square().sum())
+    sample = torch.stack(squares)
+    assert abs(sample.mean() - tangent_deviation(CORNERS, m) ** 2) < 4 * sample.std() / nets**0.5
+
+
+def test_the_heaviest_products_have_the_largest_entries_of_the_spectrum():
+    weights = torch.tensor([0.1, 0.2, 0.3, 0.7, 1.1], dtype=torch.float64)
+    squares = in_walsh_basis(weighted_gaussian(CORNERS, CORNERS, weights)).diagonal()
+    heaviest = heaviest_products(weights, 2, 0.3)
+    assert len(heaviest) == 3
+    number = {tuple(s): squares[2 ** s[0] + 2 ** s[1]].item() for s in subsets(D, 2).tolist()}
+    assert sorted(number, key=number.get)[-3:] == sorted(map(tuple, heaviest.tolist()), key=number.get)
+
+
+def test_dominance_ends_where_the_row_sums_say():
+    X = hypercube(60, 14, 0)
+    N = samples_until_not_dominant(X, 3)
+
+    def worst(n):
+        gram = products(X[:n], subsets(14, 3)) @ products(X[:n], subsets(14, 3)).T
+        return (gram - gram.diagonal().diag()).abs().sum(1).max() / gram[0, 0]
+
+    assert 1 < N < 60 and worst(N) <= 0.5 < worst(N + 1)
+    assert samples_until_not_dominant(X[:2], 3) == 2
