@@ -136,3 +136,24 @@ def first_block_bound(miss: Tensor, tau_v: float, base: float, composite: float)
     and for what V^(0) adds.
     """
     return 2 * miss + 4 * tau_v * (base + 1) + 2 * composite
+
+
+def root_mean_square(rows: Tensor) -> float:
+    """sqrt(E |row|^2) over the rows (n, k)."""
+    return rows.square().sum(1).mean().sqrt().item()
+
+
+def error_bound(parts: ErrorTerms, gain: float, lipschitz: float, first_miss: float) -> tuple[float, float]:
+    """The proof of Claim D.6 in root mean squares: a bound on Err, and its remainder, which the paper makes small by width.
+
+        Err <= (gain + alpha L_G) |out_1 - F| + remainder,
+        remainder = (1 + gain) (base + first_start) + composite + second_start
+
+    `gain` bounds the second block (2 tau_v in the page's constants), `lipschitz` is alpha L_G and `first_miss` a bound on
+    the root mean square of out_1 - F (Claim D.7). It holds because club = A D V (F - out_1 + base + first_start, 0).
+    """
+    base, composite, first_start, second_start = map(
+        root_mean_square, (parts.base, parts.composite, parts.first_start, parts.second_start)
+    )
+    remainder = (1 + gain) * (base + first_start) + composite + second_start
+    return (gain + lipschitz) * first_miss + remainder, remainder

@@ -4,12 +4,14 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import Residual, first_outputs, gaussian, gates, outputs, residual, second_outputs, with_one
+from hierlib.nets.residual import Residual, first_outputs, gates, gaussian, outputs, residual, second_outputs, with_one
 from hierlib.theory.residual_gradient import (
+    error_bound,
     error_terms,
     first_block_bound,
     gradient_norms,
     least_norm_weights,
+    root_mean_square,
     second_block_gain,
     tangent_f,
     tangent_g,
@@ -88,6 +90,19 @@ def test_the_parts_of_err_that_vanish():
     parts = error_terms(still, still, X, DW, DV, F, lambda h: h**2)
     assert parts.club.abs().max() == parts.shifted.abs().max() == parts.second_start.abs().max() == 0
     assert torch.allclose(parts.first_start, F)
+
+
+def test_the_bound_on_err_holds_with_the_true_gain_and_is_sharp_without_slack():
+    F = X[:, :K]
+    parts = error_terms(NET, START, X, DW, DV, F, lambda h: 0.3 * h)  # Lipschitz with constant 0.3
+    gain, miss = second_block_gain(NET, X).max().item(), root_mean_square(first_outputs(NET, X) - F)
+    bound, remainder = error_bound(parts, gain, 0.3, miss)
+    assert root_mean_square(torch.stack(parts).sum(0)) <= bound
+    assert bound - remainder == pytest.approx((gain + 0.3) * miss)
+    rows = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
+    assert root_mean_square(rows) == pytest.approx(12.5**0.5)
+    one = parts._replace(**{name: torch.zeros(1, K) for name in parts._fields} | {"base": torch.eye(K)[:1]})
+    assert error_bound(one, 0.5, 0.0, 0.0) == (1.5, 1.5)
 
 
 def test_claim_d7_holds_for_the_worst_second_block_of_that_gain():
