@@ -1,4 +1,4 @@
-"""The storage figure in a browser: its numbers are those of the run, its slider obeys the keyboard, its notebook keeps it."""
+"""The storage figure in a browser: its numbers are the run's, its slider obeys the keyboard, its notebook keeps it."""
 
 import csv
 import json
