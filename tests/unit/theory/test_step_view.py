@@ -5,7 +5,7 @@ import torch
 
 from hierlib.data.spheres import unit_sphere
 from hierlib.nets.residual import Residual, first_outputs, gates, gaussian, outputs, residual, second_outputs, with_one
-from hierlib.theory.residual_gradient import tangent_f, tangent_g
+from hierlib.theory.residual_gradient import error_bound, error_terms, tangent_f, tangent_g
 from hierlib.theory.step_view import representing_weights, step_views
 
 M, D, K, ALPHA = 600, 4, 2, 0.1
@@ -41,6 +41,10 @@ def test_the_view_is_what_it_says():
     size = F.norm(dim=1).max()
     assert view.away_ratio == pytest.approx((away / (2 * miss + 0.2 * (size + 1) + 2 * ALPHA * size)).max().item())
     assert view.distance == pytest.approx((NET.V - START.V).norm().item())
+    radius = max(1, first_outputs(NET, X).norm(dim=1).max().item())
+    first_miss = 2 * view.miss + 0.2 * (size.item() + 1) + 2 * ALPHA * size.item()
+    parts = error_terms(NET, START, X, *STARS, F, composite)
+    assert (view.err_bound, view.remainder) == pytest.approx(error_bound(parts, 0.1, ALPHA * radius, first_miss))
 
 
 def test_both_bounds_hold_while_the_second_block_is_small():
