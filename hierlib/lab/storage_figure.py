@@ -59,7 +59,7 @@ BODY = """
 autocomplete="off"><output></output></label><p><button type="button" data-play aria-pressed="false">Play</button></p></div>
 <div class="hl-charts">
 <figure><svg viewBox="0 0 420 290" role="img"></svg>
-<figcaption>How much of each signal the two blocks hold at this moment. Together they should hold 1 of
+<figcaption>How much of each signal the two blocks hold at this moment. A perfect output has 1 of
 each.</figcaption></figure>
 <figure><svg viewBox="0 0 420 290" role="img"></svg>
 <figcaption>The same over time. Solid: first block. Dashed: second block.
@@ -91,9 +91,9 @@ document.querySelectorAll(".hl-storage[hidden]").forEach((root) => {
   const last = samples.length - 1, colour = (s) => `var(--hl-${s < 2 ? 0 : 1})`;
 
   // Drawing: data within [left, right] x [top, bottom]. Heights share one scale over all runs, so that runs compare.
-  const left = 52, right = 410, top = 10, bottom = 240, wide = right - left, tall = bottom - top;
+  const left = 52, right = 400, top = 10, bottom = 240, wide = right - left, tall = bottom - top;
   const shown = runs.flatMap((run) => run.values.slice(0, 4).flat());
-  const low = Math.min(-0.2, ...shown), high = Math.max(1.2, ...shown);
+  const low = Math.min(-0.1, ...shown) - 0.1, high = Math.max(1, ...shown) + 0.15;      // room for the numbers
   const toX = (count) => left + (wide * count) / samples[last];
   const toY = (share) => bottom - (tall * (share - low)) / (high - low);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => [toY(share), share]);
@@ -109,8 +109,8 @@ document.querySelectorAll(".hl-storage[hidden]").forEach((root) => {
         fill-opacity="${s % 2 ? 0.35 : 1}" ${s % 2 ? 'stroke-dasharray="5 3"' : ""}/>` +
         text(centre(s), toY(Math.max(share, 0)) - 5, share.toFixed(2).replace("-", "−"));
     };
-    bars.innerHTML = frame([0, 1, 2, 3].map((s) => [centre(s), s < 2 ? "F" : "G"]), ticks,
-      "first block  |  second block", "share of the signal") + line(left, toY(0), right, toY(0)) +
+    const names = ["F, first", "F, second", "G, first", "G, second"];
+    bars.innerHTML = frame(names.map((name, s) => [centre(s), name]), ticks, "signal, block", "share of the signal") + line(left, toY(0), right, toY(0)) +
       line(left, toY(1), right, toY(1), 'stroke-dasharray="4 3"') + [0, 1, 2, 3].map(bar).join("");
     bars.setAttribute("aria-label", series.map((name, s) => `${name} ${run.values[s][at].toFixed(2)}`).join(", "));
   };
@@ -120,8 +120,9 @@ document.querySelectorAll(".hl-storage[hidden]").forEach((root) => {
       ${s % 2 ? 'stroke-dasharray="6 4"' : ""}/>`;
     const now = toX(samples[at]);
     const dot = (s) => `<circle cx="${now}" cy="${toY(run.values[s][at])}" r="3.6" fill="${colour(s)}"/>`;
-    const thousands = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * samples[last]));
-    curves.innerHTML = frame(thousands.map((count) => [toX(count), count]), ticks, "samples seen", "share of the signal") +
+    const counts = [0, 0.25, 0.5, 0.75, 1].map((part) => part * samples[last]);
+    const short = (count) => (samples[last] < 10000 ? Math.round(count) : `${+(count / 1000).toFixed(1)}k`);
+    curves.innerHTML = frame(counts.map((count) => [toX(count), short(count)]), ticks, "samples seen", "share of the signal") +
       line(left, toY(0), right, toY(0)) + [0, 1, 2, 3].map(curve).join("") +
       line(now, top, now, bottom, 'data-now stroke-dasharray="2 3"') + [0, 1, 2, 3].map(dot).join("");
     curves.setAttribute("aria-label", `Shares of both signals in both blocks over time; now ${samples[at]} samples`);
