@@ -110,7 +110,8 @@ document.querySelectorAll(".hl-storage[hidden]").forEach((root) => {
         text(centre(s), toY(Math.max(share, 0)) - 5, share.toFixed(2).replace("-", "−"));
     };
     const names = ["F, first", "F, second", "G, first", "G, second"];
-    bars.innerHTML = frame(names.map((name, s) => [centre(s), name]), ticks, "signal, block", "share of the signal") + line(left, toY(0), right, toY(0)) +
+    bars.innerHTML = frame(names.map((name, s) => [centre(s), name]), ticks, "signal, block", "share of the signal") +
+      line(left, toY(0), right, toY(0)) +
       line(left, toY(1), right, toY(1), 'stroke-dasharray="4 3"') + [0, 1, 2, 3].map(bar).join("");
     bars.setAttribute("aria-label", series.map((name, s) => `${name} ${run.values[s][at].toFixed(2)}`).join(", "));
   };
@@ -122,7 +123,8 @@ document.querySelectorAll(".hl-storage[hidden]").forEach((root) => {
     const dot = (s) => `<circle cx="${now}" cy="${toY(run.values[s][at])}" r="3.6" fill="${colour(s)}"/>`;
     const counts = [0, 0.25, 0.5, 0.75, 1].map((part) => part * samples[last]);
     const short = (count) => (samples[last] < 10000 ? Math.round(count) : `${+(count / 1000).toFixed(1)}k`);
-    curves.innerHTML = frame(counts.map((count) => [toX(count), short(count)]), ticks, "samples seen", "share of the signal") +
+    const times = counts.map((count) => [toX(count), short(count)]);
+    curves.innerHTML = frame(times, ticks, "samples seen", "share of the signal") +
       line(left, toY(0), right, toY(0)) + [0, 1, 2, 3].map(curve).join("") +
       line(now, top, now, bottom, 'data-now stroke-dasharray="2 3"') + [0, 1, 2, 3].map(dot).join("");
     curves.setAttribute("aria-label", `Shares of both signals in both blocks over time; now ${samples[at]} samples`);
