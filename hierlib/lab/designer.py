@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from hierlib.lab.svg import FRAME, LINE_AND_TEXT, SAVE_ROWS, look
+
 if TYPE_CHECKING:
     from IPython.display import HTML
 
@@ -102,31 +104,10 @@ STYLE = """
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 6px; padding: .8rem; margin: 1rem 0; }
 html[data-theme="dark"] .hl-designer, [data-jp-theme-light="false"] .hl-designer {
   --hl-0: #56b4e9; --hl-1: #ff9a55; --hl-2: #35c99c; --hl-dot: #f2a0cf; }
-.hl-designer :is(.hl-sliders, .hl-charts) { display: grid; gap: .2rem 1.6rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
-.hl-designer label { display: grid; grid-template-columns: 8rem 1fr 3rem; gap: .5rem; align-items: center; margin: 0; }
-.hl-designer label span { border-left: 4px solid var(--hl-part, transparent); padding-left: .4rem; }
-.hl-designer input { accent-color: var(--hl-part, currentColor); width: 100%; min-width: 0; height: 1.7rem; }
-.hl-designer output, .hl-designer dd { font-variant-numeric: tabular-nums; }
-.hl-designer output { text-align: right; }
-.hl-designer .hl-presets { margin: .6rem 0; }
-.hl-designer button { font: inherit; color: inherit; background: transparent; border: 1px solid currentColor;
-  border-radius: 4px; padding: .1rem .5rem; margin: 0 .3rem .3rem 0; cursor: pointer; }
-.hl-designer button[aria-pressed="true"] { background: color-mix(in srgb, currentColor 18%, transparent); }
-.hl-designer .hl-charts figure { margin: 0; }
-.hl-designer .hl-charts figure figcaption { font-size: .88em; font-weight: 400; margin: 0;
-  text-align: left; color: inherit; }
-.hl-designer figure > svg { width: 100%; height: auto; display: block; }
-.hl-designer svg text { font-size: 13.5px; fill: currentColor; stroke: none; }
-.hl-designer dl { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; margin: .6rem 0; }
-.hl-designer dl div { display: flex; gap: .5rem; align-items: baseline; }
-.hl-designer dt { font-weight: 400; }
-.hl-designer dd { margin: 0; font-weight: 700; min-width: 2.6rem; }
-.hl-designer .hl-numbers { margin: 0; font-size: .88em; }
-@media print { .hl-designer :is(.hl-sliders, .hl-presets, a) { display: none; } }
-"""
+""" + look("hl-designer")
 
-SCRIPT = r"""
+SCRIPT = (
+    r"""
 document.querySelectorAll(".hl-designer[hidden]").forEach((root) => {
   const { eta, values, parts, presets } = JSON.parse(root.querySelector("script").textContent);
   const n = values.length, all = (query) => [...root.querySelectorAll(query)];
@@ -167,19 +148,13 @@ document.querySelectorAll(".hl-designer[hidden]").forEach((root) => {
   const left = 52, right = 410, top = 10, bottom = 240, floor = -4, wide = right - left, tall = bottom - top;
   const toX = (k) => left + (wide * Math.log10(k)) / decades;
   const toY = (value) => top + (tall * Math.log10(Math.max(value, 1e-9))) / floor;
-  const line = (x1, y1, x2, y2, look = "") =>
-    `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="currentColor" ${look}/>`;
-  const text = (x, y, words, anchor = "middle", more = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${words}</text>`;
-  const raised = (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)];
+"""
+    + LINE_AND_TEXT
+    + r"""  const raised = (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)];
   const power = (exponent) => "10" + [...String(exponent)].map(raised).join("");
-  const frame = (xTicks, yTicks, xTitle, yTitle) => [
-    ...xTicks.map(([x, words]) => line(x, top, x, bottom, 'opacity=".15"') + text(x, bottom + 18, words)),
-    ...yTicks.map(([y, words]) => line(left, y, right, y, 'opacity=".15"') + text(left - 6, y + 4, words, "end")),
-    line(left, bottom, right, bottom) + line(left, top, left, bottom) + text(left + wide / 2, 282, xTitle),
-    text(0, 0, yTitle, "middle", `transform="translate(11 ${top + tall / 2}) rotate(-90)"`),
-  ].join("");
-  const curve = (a, look) => {
+"""
+    + FRAME
+    + r"""  const curve = (a, look) => {
     const points = steps.map((k) => `${toX(k).toFixed(1)},${toY(loss(a, k)).toFixed(1)}`);
     return `<polyline points="${points.join(" ")}" fill="none" ${look}/>`;
   };
@@ -256,11 +231,10 @@ document.querySelectorAll(".hl-designer[hidden]").forEach((root) => {
   bounds.forEach((slider) => { slider.max = ranks.length - 1; });
   buttons.forEach((button, index) => button.addEventListener("click", () => choose(presets[index])));
   [...weights, ...bounds].forEach((slider) => slider.addEventListener("input", update));
-  root.querySelector("a").addEventListener("click", (event) => {
-    const content = rows.map((row) => row.join(",")).join("\n");
-    event.currentTarget.href = `data:text/csv;charset=utf-8,${encodeURIComponent(content)}`;
-  });
-  root.hidden = false;
+"""
+    + SAVE_ROWS
+    + r"""  root.hidden = false;
   choose(presets.at(-1));
 });
 """
+)
