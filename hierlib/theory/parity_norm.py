@@ -1,6 +1,6 @@
 r"""The smallest norm of a two-layer network that computes a parity.
 
-The network is f(x) = 1/sqrt(m) sum_r a_r relu(<w_r, x>) with a_r = +-1, half of each sign, and x uniform on {+-1/sqrt(d)}^d;
+The network is f(x) = sum_r a_r relu(<w_r, x>) with a_r = +-1/sqrt(m), half of each sign, and x uniform on {+-1/sqrt(d)}^d;
 the target is the parity chi of q coordinates, chi(x) = d^(q/2) x_1 ... x_q (Allen-Zhu and Li 2019, appendix A.1, q = 6).
 Everything below is ours; the paper found its weights by training. Write |w| for the Euclidean norm of a row.
 
@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from hierlib.data.cubes import all_corners
-from hierlib.nets.two_layer import TwoLayer
+from hierlib.nets.signed import Signed, output_signs
 from hierlib.streams import stream
 
 
@@ -84,7 +84,10 @@ def random_directions(count: int, d: int, seed: int) -> Tensor:
 
 
 def smallest_norm(error: float, q: int, d: int) -> float:
-    """The frontier: every network with E(f - chi)^2 = error has at least this |W|_F. q = 6: 13.064 (1 - sqrt(error)) sqrt(d)."""
+    """The frontier: every network with E(f - chi)^2 = error has at least this |W|_F.
+
+    For q = 6 it is 13.064 (1 - sqrt(error)) sqrt(d).
+    """
     return max(0.0, 1 - math.sqrt(error)) / largest_correlation(q, d)
 
 
@@ -100,43 +103,40 @@ def penalised_optimum(penalty: float, q: int, d: int) -> tuple[float, float]:
     return share * full, (1 - share) ** 2
 
 
-def parity_network(m: int, d: int, q: int = 6, share: float = 1.0) -> TwoLayer:
-    """A network of even width m >= 2^q, half of each sign, that computes share * chi on {+-1/sqrt(d)}^d exactly.
+def parity_network(m: int, d: int, q: int = 6, share: float = 1.0) -> Signed:
+    """A network of even width m >= 2^q that computes share * chi on {+-1/sqrt(d)}^d exactly.
 
-    The rows are the 2^q sign vectors v on the first q coordinates with a = sign * chi(v), because
-    sum_v chi(v) relu(<v, z>) is proportional to chi(z). Where m is no multiple of 2^q some vectors get one row more than
-    others; rows of the same vector share its weight equally. For a multiple of 2^q all rows have the same norm and
-    |W|_F = share / M, which is optimal.
+    Its rows are the 2^q sign vectors v on the first q coordinates, those with E[chi relu(<v, x>)] > 0 where the output
+    weight is positive, because sum_v chi(v) relu(<v, z>) is proportional to chi(z). Where m is no multiple of 2^q some
+    vectors get one row more than others; the rows of a vector share its weight equally. At multiples of 2^q all rows
+    have the same norm and |W|_F = share / M, which is optimal.
     """
     if m % 2 or m < 2**q:
         raise ValueError(f"the parity of {q} coordinates needs an even number of at least {2**q} neurons, got {m}")
     if d < q:
         raise ValueError(f"the parity of {q} coordinates needs as many inputs, got d = {d}")
     vectors = all_corners(q)
-    positive = parity(vectors, q) > 0
-    halves = [vectors[positive], vectors[~positive]]
-    rows = torch.cat([half.repeat(m // len(half) + 1, 1)[: m // 2] for half in halves])
-    slot = torch.arange(m // 2) % (2 ** (q - 1))
+    rising = parity(vectors, q) * (-1) ** (q // 2 + 1) > 0  # the sign of sin^q in the docstring above
+    slot = torch.arange(m // 2) % 2 ** (q - 1)
+    rows = torch.cat([vectors[rising][slot], vectors[~rising][slot]])
     copies = torch.bincount(slot)[slot].repeat(2).double()
-    a = torch.cat([torch.ones(m // 2), -torch.ones(m // 2)]).to(torch.float64) * (-1) ** (q // 2 + 1)
-    # E[chi relu(<v, z>)] = +-C_q/2 for z in {+-1}^q, so a weight of 2/C_q in front of each of the 2^q terms gives chi.
+    # E[chi relu(<v, z>)] = +-C_q/2 for z in {+-1}^q, so a factor 2/C_q in the mean over the 2^q vectors gives chi.
     weight = share * 2 / kink_integral(q) / 2**q * (d * m) ** 0.5
     W = torch.zeros(m, d, dtype=torch.float64)
     W[:, :q] = rows * (weight / copies)[:, None]
-    return TwoLayer(W, a)
+    return Signed(output_signs(m), W)
 
 
-def widened(net: TwoLayer, m: int, d: int) -> TwoLayer:
+def widened(net: Signed, m: int, d: int) -> Signed:
     """The recipe of the paper's footnote 13: zero columns up to d inputs, rows repeated up to m neurons, the same function.
 
     If m is no multiple of the old width, the first rows of either sign get one copy more; copies share their row equally.
     """
     old, before = net.W.shape
-    order = [torch.nonzero(net.a > 0).flatten(), torch.nonzero(net.a < 0).flatten()]
-    chosen = torch.cat([part.repeat(m // old + 1)[: m // 2] for part in order])
-    copies = torch.bincount(chosen, minlength=old)[chosen].to(net.W.dtype)
+    slot = torch.arange(m // 2) % (old // 2)
+    copies = torch.bincount(slot)[slot].repeat(2).to(net.W.dtype)
     # Inputs shrink from 1/sqrt(before) to 1/sqrt(d), output weights from 1/sqrt(old) to 1/sqrt(m).
     scale = (d / before * m / old) ** 0.5 / copies
     W = torch.zeros(m, d, dtype=net.W.dtype)
-    W[:, :before] = net.W[chosen] * scale[:, None]
-    return TwoLayer(W, net.a[chosen])
+    W[:, :before] = net.W[torch.cat([slot, slot + old // 2])] * scale[:, None]
+    return Signed(output_signs(m), W)

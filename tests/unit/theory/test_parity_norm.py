@@ -7,7 +7,7 @@ import torch
 from scipy.integrate import quad
 
 from hierlib.data.cubes import all_corners
-from hierlib.nets.two_layer import TwoLayer, outputs
+from hierlib.nets.signed import Signed, output_signs, signed, signed_outputs
 from hierlib.streams import stream
 from hierlib.theory.parity_norm import (
     ascend,
@@ -23,6 +23,10 @@ from hierlib.theory.parity_norm import (
     smallest_norm,
     widened,
 )
+
+
+def outputs(net: Signed, X: torch.Tensor) -> torch.Tensor:
+    return signed_outputs(net, X)[:, 0]
 
 
 def inputs(d: int) -> torch.Tensor:
@@ -88,7 +92,7 @@ def test_the_network_computes_the_parity_exactly(q, extra, m):
     net = parity_network(m, q + extra, q)
     X = inputs(q + extra)
     torch.testing.assert_close(outputs(net, X), parity(X, q), rtol=0, atol=1e-12)
-    assert (net.a > 0).sum() == m // 2
+    assert (net.A > 0).sum() == m // 2
 
 
 def test_its_norm_is_the_smallest_at_multiples_of_64_and_little_more_elsewhere():
@@ -111,7 +115,7 @@ def test_no_random_network_lies_below_the_frontier_however_it_is_scaled():
     for seed in range(20):
         start = parity_network(64, 6)
         noise = torch.randn(64, 6, generator=stream(seed, "noise"), dtype=torch.float64)
-        net = TwoLayer(start.W + 0.3 * seed * noise, start.a)
+        net = Signed(start.A, start.W + 0.3 * seed * noise)
         f = outputs(net, X)
         best = max(0.0, (f @ y / (f @ f)).item())  # the scale with the smallest error
         error = (best * f - y).square().mean().item()
@@ -127,22 +131,18 @@ def test_the_penalised_optimum_is_the_best_point_of_the_frontier():
 
 
 def test_widening_keeps_the_function_and_at_multiples_the_norm():
-    signs = torch.randint(0, 2, (20,), generator=stream(0, "signs")).double()
-    signs[10:] = 1 - signs[:10]  # ten of each sign, in no order
-    net = TwoLayer(torch.randn(20, 4, generator=stream(0, "weights"), dtype=torch.float64), 2 * signs - 1)
+    net = signed(20, 4, seed=0)
     for m, d in [(20, 7), (60, 4), (30, 6)]:
         wide = widened(net, m, d)
         X = inputs(d)
         torch.testing.assert_close(outputs(wide, X), outputs(net, X[:, :4] * d**0.5 / 2), rtol=1e-12, atol=1e-12)
-        assert wide.W.shape == (m, d) and (wide.a > 0).sum() == m // 2
+        assert wide.W.shape == (m, d) and (wide.A > 0).sum() == m // 2
         if m % 20 == 0:
             assert wide.W.norm() / d**0.5 == pytest.approx(net.W.norm().item() / 2, rel=1e-12)
 
 
 def test_half_as_many_copies_more_cost_six_per_cent():
-    net = TwoLayer(
-        torch.ones(200, 6, dtype=torch.float64), torch.ones(200, dtype=torch.float64).index_fill(0, torch.arange(100), -1)
-    )
+    net = Signed(output_signs(200), torch.ones(200, 6, dtype=torch.float64))
     assert widened(net, 300, 6).W.norm() / net.W.norm() == pytest.approx(1.125**0.5)
 
 
