@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -55,12 +56,15 @@ def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "job.json").write_text(json.dumps(job._asdict() | {"commit": commit, "threads": threads}))
     count = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    # Keep freed memory: giving it back and asking for it again costs a grid of small networks a fifth of its time.
+    keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
+    checkpoints = folder.parent / f"checkpoints.{job.key}"  # survives an interruption; the same job goes on from it
     quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "JUPYTER_PLATFORM_DIRS": "1", "TQDM_DISABLE": "1"}
     started = time.monotonic()
     with (folder / "stderr.txt").open("wb") as stderr:
         process = subprocess.Popen(
             [sys.executable, "-m", "hierlib.lab.execute", str(folder), str(os.getpid())],
-            env=os.environ | count | quiet,
+            env=os.environ | count | keep | quiet | {"HIERLIB_CHECKPOINTS": str(checkpoints)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
@@ -75,6 +79,8 @@ def _run_isolated(job: Job, folder: Path, threads: int, timeout: float, commit: 
         if process.poll() is None:
             stop(process.pid)
             process.wait()
+    if not message:
+        shutil.rmtree(checkpoints, ignore_errors=True)
     return Outcome("failed" if message else "done", message, time.monotonic() - started)
 
 

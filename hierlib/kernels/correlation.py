@@ -1,0 +1,109 @@
+"""Correlation kernels on the corners of the hypercube: Gaussian, arc-sine, polynomial, and those of wide ReLU networks.
+
+A correlation kernel is a function of the products x_j z_j alone (Allen-Zhu and Li 2019, section 3; the squares x_j^2 are one
+here). Most of those below depend on <x, z> only. Between corners <x, z> = d - 2h, where h counts the coordinates
+that differ, so such a kernel has d + 1 values: they are computed once and looked up, and the diagonal is exact.
+
+Networks as in appendix A of that paper: x -> relu(W (x, 1)), W ~ N(0, 1/d), weights after it N(0, 1/m), m -> infinity.
+The variance of the first bias is 1/d too, unless `bias` says otherwise (later biases have variance 1/m and vanish).
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+ROWS = 256  # rows per block: the positions in the table then stay in the cache
+
+
+def k0(c: Tensor) -> Tensor:
+    """Arc-cosine kernel of degree 0 at the correlation c: 2 P(u >= 0, v >= 0) = (pi - arccos c) / pi."""
+    return 1 - c.clamp(-1, 1).arccos() / math.pi
+
+
+def k1(c: Tensor) -> Tensor:
+    """Arc-cosine kernel of degree 1: 2 E[relu(u) relu(v)] = (sqrt(1 - c^2) + c (pi - arccos c)) / pi, for u, v ~ N(0, 1)."""
+    c = c.clamp(-1, 1)
+    return (1 - c * c).sqrt() / math.pi + c * k0(c)
+
+
+def by_distance(X: Tensor, Z: Tensor, values: Tensor) -> Tensor:
+    """values[h] for all rows that differ in h coordinates: corners X (n, d), Z (p, d), values (d + 1,) -> (n, p)."""
+    for rows in (X, Z):
+        if not (rows.abs() == 1).all():
+            raise ValueError("these kernels are for corners of the hypercube: every coordinate must be -1 or +1")
+    d, Z = X.shape[1], Z.to(X.dtype)
+    blocks = [values[((d - block @ Z.T) / 2).round_().int()] for block in X.split(ROWS)]
+    return torch.cat(blocks)
+
+
+def _dot_product(X: Tensor, Z: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """function(<x, z> / d) for all pairs of corners: (n, p)."""
+    d = X.shape[1]
+    return by_distance(X, Z, function((d - 2 * torch.arange(d + 1, dtype=torch.float64)) / d))
+
+
+def gaussian(X: Tensor, Z: Tensor, h: float) -> Tensor:
+    """exp(-|x - z|^2 / h) between corners X (n, d) and Z (p, d): (n, p). |x - z|^2 is 4 per coordinate that differs."""
+    d = X.shape[1]
+    return by_distance(X, Z, torch.exp(-4 / h * torch.arange(d + 1, dtype=torch.float64)))
+
+
+def weighted_gaussian(X: Tensor, Z: Tensor, weights: Tensor) -> Tensor:
+    """exp(-sum_j weights_j (x_j - z_j)^2), which sees some coordinates better than others: weights (d,) -> (n, p)."""
+    total = weights.sum()
+    return torch.exp(2 * (((X * weights) @ Z.T) - total).clamp(max=0))
+
+
+def arcsine(X: Tensor, Z: Tensor) -> Tensor:
+    """arcsin(<x, z> / (|x| |z|)): (n, p)."""
+    return _dot_product(X, Z, torch.arcsin)
+
+
+def polynomial(X: Tensor, Z: Tensor, degree: int) -> Tensor:
+    """(1 + <x, z> / d)^degree: (n, p)."""
+    return _dot_product(X, Z, lambda t: (1 + t) ** degree)
+
+
+def conjugate(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Tensor:
+    """Conjugate kernel of a network with 2 or 3 layers: E[relu(u) relu(v)] at the last hidden layer, (n, p).
+
+    It is the mean over the m hidden units; training only the output weights is regression with this kernel. With variance
+    q = 1 + bias of the first preactivations and their correlation c it is q/2 k1(c), and then q/4 k1(k1(c)).
+    """
+    variance = 1 / X.shape[1] if bias is None else bias
+    if layers == 2:
+        return _dot_product(X, Z, lambda t: (1 + variance) / 2 * k1(_correlation(t, variance)))
+    _only_three(layers)
+    return _dot_product(X, Z, lambda t: (1 + variance) / 4 * k1(k1(_correlation(t, variance))))
+
+
+def tangent(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Tensor:
+    """Tangent kernel of the hidden weights of a network with 2 or 3 layers and output weights N(0, 1/m): (n, p).
+
+    Two layers: (<x, z> + 1) k0(c)/2. Three: the middle matrix gives m S k0(k1(c))/2 with S the conjugate kernel of two
+    layers, the first matrix (<x, z> + 1) k0(c)/2 k0(k1(c))/2, without the factor m. The limit divided by m is taken, in
+    which only the middle matrix is left.
+    """
+    d = X.shape[1]
+    variance = 1 / d if bias is None else bias
+    if layers == 2:
+        return _dot_product(X, Z, lambda t: (t * d + 1) * k0(_correlation(t, variance)) / 2)
+    _only_three(layers)
+
+    def middle(t: Tensor) -> Tensor:
+        below = k1(_correlation(t, variance))
+        return (1 + variance) / 2 * below * k0(below) / 2
+
+    return _dot_product(X, Z, middle)
+
+
+def _correlation(t: Tensor, variance: float) -> Tensor:
+    """Correlation of the first preactivations at <x, z> / d = t, when the bias has the given variance."""
+    return (t + variance) / (1 + variance)
+
+
+def _only_three(layers: int) -> None:
+    if layers != 3:
+        raise ValueError(f"closed forms are here for networks with 2 or 3 layers, got {layers}")
