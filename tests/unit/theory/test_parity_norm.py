@@ -78,6 +78,16 @@ def test_ascent_finds_the_closed_form_and_nothing_above_it(q, d):
     assert 1 - 1e-5 < reached.max() < 1 + 1e-12
 
 
+def test_the_bound_is_a_geometric_mean():
+    u = torch.tensor([[0.5, -2.0, 1.0]], dtype=torch.float64)
+    assert correlation_bound(u, 2).item() == pytest.approx(0.5 / 3**0.5)  # C_2 = 1, geometric mean of 1/2 and 2
+
+
+def test_ascent_finds_the_largest_correlations_of_either_sign():
+    found = correlations(ascend(random_directions(100, 6, 4), 6), 6) / largest_correlation(6, 6)
+    assert (found > 0.999).sum() > 10 and (found < -0.999).sum() > 10
+
+
 @pytest.mark.parametrize("q", [3, 5])
 def test_odd_parities_correlate_with_no_neuron(q):
     assert correlations(random_directions(100, 7, 3), q).abs().max() < 1e-15
