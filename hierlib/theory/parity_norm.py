@@ -23,7 +23,9 @@ computes such a parity at any norm.
 
 import math
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from hierlib.data.cubes import all_corners
@@ -89,6 +91,11 @@ def smallest_norm(error: float, q: int, d: int) -> float:
     For q = 6 it is 13.064 (1 - sqrt(error)) sqrt(d).
     """
     return max(0.0, 1 - math.sqrt(error)) / largest_correlation(q, d)
+
+
+def frontier(errors: ArrayLike, q: int = 6) -> np.ndarray:
+    """`smallest_norm` in units of sqrt(d), where it no longer depends on d, for many errors at once."""
+    return np.maximum(0.0, 1 - np.sqrt(errors)) * smallest_norm(0.0, q, q) / q**0.5
 
 
 def smallest_error(norm: float, q: int, d: int) -> float:

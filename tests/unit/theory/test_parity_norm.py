@@ -13,6 +13,7 @@ from hierlib.theory.parity_norm import (
     ascend,
     correlation_bound,
     correlations,
+    frontier,
     kink_integral,
     largest_correlation,
     parity,
@@ -118,6 +119,13 @@ def test_a_share_of_the_parity_lies_on_the_frontier():
     assert error == pytest.approx(0.09, rel=1e-12)
     assert net.W.norm().item() == pytest.approx(smallest_norm(error, 6, 8), rel=1e-12)
     assert smallest_error(net.W.norm().item(), 6, 8) == pytest.approx(error, rel=1e-12)
+
+
+def test_the_frontier_in_units_of_sqrt_d_is_the_same_in_every_dimension():
+    for d in (6, 40):
+        expected = [smallest_norm(e, 6, d) / d**0.5 for e in (0.0, 0.12, 1.0, 2.0)]
+        assert frontier([0.0, 0.12, 1.0, 2.0]).tolist() == pytest.approx(expected)
+    assert frontier(0.0, 4) == pytest.approx(8.0)
 
 
 def test_no_random_network_lies_below_the_frontier_however_it_is_scaled():
