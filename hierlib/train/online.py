@@ -1,0 +1,110 @@
+"""Stochastic gradient descent on fresh samples for the residual network: Algorithm 1 of Allen-Zhu and Li 2019, section 6.
+
+    W <- W - eta_w grad_W Obj,   V <- V - eta_v grad_V Obj,   Obj = 1/2 |y - out(x)|^2     (eq. 6.1; both from the old point)
+
+Each step sees samples that no step has seen before, one of them in the paper; here a step may take the mean over a small
+batch. Many runs (seeds, targets, step sizes) are trained as one computation along a leading axis: the matrices are so
+small that one run alone mostly waits for function calls. The gradient is written out (Fact D.4 of the paper): with
+e = out - y, gates D1, D2 of the two blocks and V' = V without its bias column,
+
+    p = A^T e on D2,   grad_V = p (out_1, 1)^T,   q = A^T (e + V'^T p) on D1,   grad_W = q (x, 1)^T.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from hierlib.nets.residual import Residual, with_one
+
+Sample = Callable[[int], tuple[Tensor, Tensor]]
+
+
+class OnlineRun(NamedTuple):
+    """What training leaves behind. Every entry keeps the leading axis of the runs, if there was one.
+
+    errors (..., steps) is |out(x) - y|^2 at the samples of each step, before the step: fresh samples make it an unbiased
+    estimate of the population error, so its mean is the left side of Theorem 1. `nets` are the networks after as many
+    steps as were asked for.
+    """
+
+    errors: Tensor
+    nets: list[Residual]
+
+
+def side_by_side(nets: Sequence[Residual]) -> Residual:
+    """Networks of equal shape as one, with a leading axis: A (runs, k, m), W (runs, m, d + 1), V (runs, m, k + 1)."""
+    return Residual(*(torch.stack(weights) for weights in zip(*nets, strict=True)))
+
+
+def online_sgd(
+    net: Residual,
+    sample: Sample,
+    eta_w: float | Sequence[float],
+    eta_v: float | Sequence[float],
+    steps: int,
+    batch: int = 1,
+    snapshots: Sequence[int] = (),
+    dtype: torch.dtype = torch.float32,
+    progress: str | None = None,
+) -> OnlineRun:
+    """Train `net`, or the runs along its leading axis, for `steps` steps on the samples of block 0, 1, 2, ...
+
+    `sample(i)` draws block i at once: inputs X (n, d) and labels Y (n, k), with a leading axis where runs differ. n must be
+    a multiple of `batch`. Step sizes are numbers or one per run; 0 freezes the block. `snapshots` are ascending numbers
+    of steps in [0, steps]. The computation runs in `dtype`; networks are returned in the type they came in.
+    """
+    A, W, V = (weights.to(dtype, copy=True).reshape(-1, *weights.shape[-2:]) for weights in net)
+    runs, k = A.shape[:2]
+    step_w, step_v = (_per_run(eta, runs, dtype) / batch for eta in (eta_w, eta_v))
+    A_t, V_base = A.mT.contiguous(), V[:, :, :k]
+    lifted = torch.ones(runs, k + 1, batch, dtype=dtype)  # (out_1, 1), whose last row stays one
+    out1 = lifted[:, :k]
+    errors, nets = torch.empty(runs, steps, dtype=dtype), []
+
+    def snapshot(done: int) -> None:
+        if done in snapshots:
+            nets.append(Residual(net.A, W.to(net.W, copy=True).view_as(net.W), V.to(net.V, copy=True).view_as(net.V)))
+
+    snapshot(0)
+    done, block = 0, 0
+    with tqdm(total=steps, desc=progress, disable=None if progress else True, leave=False) as bar:
+        while done < steps:
+            inputs, labels = _blocks(*sample(block), batch, runs, dtype)
+            block += 1
+            for x, y in zip(inputs, labels, strict=True):
+                first = (W @ x.mT).relu_()
+                torch.bmm(A, first, out=out1)
+                second = torch.bmm(V, lifted).relu_()
+                e = torch.baddbmm(out1, A, second) - y
+                errors[:, done] = e.square().sum((1, 2))
+                # The gate is open where the activation is positive. Where both are zero the gradient does not matter.
+                p = torch.ops.aten.threshold_backward(A_t @ e, second, 0)
+                q = torch.ops.aten.threshold_backward(A_t @ torch.baddbmm(e, V_base.mT, p).mul_(step_w), first, 0)
+                V.baddbmm_(p, lifted.mT * step_v, alpha=-1)
+                W.baddbmm_(q, x, alpha=-1)
+                done += 1
+                snapshot(done)
+                if done == steps:
+                    break
+            bar.update(done - bar.n)
+    return OnlineRun((errors.to(net.W.dtype) / batch).reshape(*net.A.shape[:-2], steps), nets)
+
+
+def _per_run(eta: float | Sequence[float], runs: int, dtype: torch.dtype) -> Tensor:
+    """Step sizes as (runs, 1, 1)."""
+    return torch.as_tensor(eta, dtype=dtype).expand(runs).reshape(runs, 1, 1)
+
+
+def _blocks(X: Tensor, Y: Tensor, batch: int, runs: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Cut n samples into steps: (x, 1) as (steps, runs, batch, d + 1) and y as (steps, runs, k, batch)."""
+    n = X.shape[-2]
+    if n % batch:
+        raise ValueError(f"a block of {n} samples cannot be cut into batches of {batch}")
+    x, y = (
+        Z.to(dtype).expand(runs, n, -1).reshape(runs, n // batch, batch, -1).transpose(0, 1).contiguous()
+        for Z in (with_one(X), Y)
+    )
+    return x, y.mT.contiguous()
