@@ -35,6 +35,10 @@ class OnlineRun(NamedTuple):
     errors: Tensor
     nets: list[Residual]
 
+    def mean_errors(self) -> Tensor:
+        """1/T sum_{t < T} error_t for T = 1, ..., steps: (..., steps)."""
+        return self.errors.cumsum(-1) / torch.arange(1, self.errors.shape[-1] + 1)
+
 
 def side_by_side(nets: Sequence[Residual]) -> Residual:
     """Networks of equal shape as one, with a leading axis: A (runs, k, m), W (runs, m, d + 1), V (runs, m, k + 1)."""

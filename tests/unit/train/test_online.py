@@ -65,6 +65,7 @@ def test_it_takes_the_steps_of_autograd(sample: Sample, batch: int) -> None:
     for i, net in enumerate(networks()):
         slow = by_autograd(net, sample, i, ETA_W[i], ETA_V[i], steps, batch)
         torch.testing.assert_close(run.errors[i], slow.errors, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(run.mean_errors()[i, 6], slow.errors[:7].mean())
         for fast_net, step in zip(run.nets, kept, strict=True):
             torch.testing.assert_close(fast_net.W[i], slow.nets[step].W, rtol=1e-9, atol=1e-12)
             torch.testing.assert_close(fast_net.V[i], slow.nets[step].V, rtol=1e-9, atol=1e-12)
