@@ -17,7 +17,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from hierlib.data.cubes import hypercube
 from hierlib.nets.residual import Residual, with_one
+from hierlib.targets.hierarchy import coordinate_product
 
 Sample = Callable[[int], tuple[Tensor, Tensor]]
 
@@ -32,6 +34,10 @@ class OnlineRun(NamedTuple):
 
     errors: Tensor
     nets: list[Residual]
+
+    def mean_errors(self) -> Tensor:
+        """1/T sum_{t < T} error_t for T = 1, ..., steps: (..., steps)."""
+        return self.errors.cumsum(-1) / torch.arange(1, self.errors.shape[-1] + 1)
 
 
 def side_by_side(nets: Sequence[Residual]) -> Residual:
@@ -69,28 +75,42 @@ def online_sgd(
             nets.append(Residual(net.A, W.to(net.W, copy=True).view_as(net.W), V.to(net.V, copy=True).view_as(net.V)))
 
     snapshot(0)
-    done, block = 0, 0
+    done, block, threads = 0, 0, torch.get_num_threads()
+    torch.set_num_threads(1)  # matrices of this size are not worth sharing: on a busy machine threads only wait
     with tqdm(total=steps, desc=progress, disable=None if progress else True, leave=False) as bar:
         while done < steps:
             inputs, labels = _blocks(*sample(block), batch, runs, dtype)
             block += 1
-            for x, y in zip(inputs, labels, strict=True):
+            for x, y in zip(inputs[: steps - done], labels[: steps - done], strict=True):
                 first = (W @ x.mT).relu_()
                 torch.bmm(A, first, out=out1)
                 second = torch.bmm(V, lifted).relu_()
                 e = torch.baddbmm(out1, A, second) - y
                 errors[:, done] = e.square().sum((1, 2))
-                # The gate is open where the activation is positive. Where both are zero the gradient does not matter.
+                # Gates are open where the activation is positive; a pre-activation of exactly zero has no probability.
                 p = torch.ops.aten.threshold_backward(A_t @ e, second, 0)
                 q = torch.ops.aten.threshold_backward(A_t @ torch.baddbmm(e, V_base.mT, p).mul_(step_w), first, 0)
                 V.baddbmm_(p, lifted.mT * step_v, alpha=-1)
                 W.baddbmm_(q, x, alpha=-1)
                 done += 1
                 snapshot(done)
-                if done == steps:
-                    break
             bar.update(done - bar.n)
+    torch.set_num_threads(threads)
     return OnlineRun((errors.to(net.W.dtype) / batch).reshape(*net.A.shape[:-2], steps), nets)
+
+
+def product_samples(d: int, k: int, alphas: Sequence[float], seed: int, block: int = 2000) -> Sample:
+    """The task of Corollary 7.1 for one run per alpha, in blocks: inputs that all share, labels (runs, block, k).
+
+    x uniform on {+-1/sqrt(d)}^d and H = F + alpha G(F), F_i = sqrt(d/k) x_i and G_r = 1/sqrt(k) prod_{j <= k} sqrt(d) x_j.
+    """
+
+    def sample(index: int) -> tuple[Tensor, Tensor]:
+        X = hypercube(block, d, seed, f"block {index}")
+        signal = coordinate_product(X, k)
+        return X / d**0.5, torch.stack([signal.labels(alpha) for alpha in alphas]) / k**0.5
+
+    return sample
 
 
 def _per_run(eta: float | Sequence[float], runs: int, dtype: torch.dtype) -> Tensor:

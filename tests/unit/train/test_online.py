@@ -8,7 +8,7 @@ from hierlib.data.cubes import hypercube
 from hierlib.nets.residual import Residual, outputs, residual
 from hierlib.streams import stream
 from hierlib.targets.hierarchy import coordinate_product
-from hierlib.train.online import OnlineRun, Sample, online_sgd, side_by_side
+from hierlib.train.online import OnlineRun, Sample, online_sgd, product_samples, side_by_side
 
 M, D, K = 24, 6, 3
 ETA_W, ETA_V, ALPHAS = [0.3, 0.1, 0.2], [0.05, 0.2, 0.0], [0.3, 0.5, 0.7]
@@ -65,6 +65,7 @@ def test_it_takes_the_steps_of_autograd(sample: Sample, batch: int) -> None:
     for i, net in enumerate(networks()):
         slow = by_autograd(net, sample, i, ETA_W[i], ETA_V[i], steps, batch)
         torch.testing.assert_close(run.errors[i], slow.errors, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(run.mean_errors()[i, 6], slow.errors[:7].mean())
         for fast_net, step in zip(run.nets, kept, strict=True):
             torch.testing.assert_close(fast_net.W[i], slow.nets[step].W, rtol=1e-9, atol=1e-12)
             torch.testing.assert_close(fast_net.V[i], slow.nets[step].V, rtol=1e-9, atol=1e-12)
@@ -105,3 +106,15 @@ def test_the_network_given_is_left_as_it_was() -> None:
 def test_a_block_that_does_not_split_into_batches_is_refused() -> None:
     with pytest.raises(ValueError, match="12 samples cannot be cut into batches of 5"):
         online_sgd(networks()[0], shared_inputs([0.3]), 0.1, 0.1, 5, batch=5)
+
+
+def test_samples_of_corollary_7_1_have_unit_norms_and_the_printed_formula() -> None:
+    d, k, alphas = 7, 3, [0.0, 0.4]
+    sample = product_samples(d, k, alphas, seed=1, block=50)
+    X, Y = sample(0)
+    torch.testing.assert_close(X.norm(dim=1), torch.ones(50, dtype=torch.float64))
+    torch.testing.assert_close(Y[0].norm(dim=1), torch.ones(50, dtype=torch.float64))
+    composite = (d**0.5 * X[:, 0]) * (d**0.5 * X[:, 1]) * (d**0.5 * X[:, 2]) / k**0.5
+    for r in range(k):
+        torch.testing.assert_close(Y[1, :, r], (d / k) ** 0.5 * X[:, r] + 0.4 * composite)
+    assert not torch.equal(sample(1)[0], X) and torch.equal(sample(0)[0], X)
