@@ -65,6 +65,12 @@ def outputs(net: Residual, X: Tensor) -> Tensor:
     return out1 + second_outputs(net, out1)
 
 
+def features(net: Residual, X: Tensor) -> Tensor:
+    """relu(W (x, 1)) + relu(V (out_1, 1)), what A is applied to: out(x) = A features(x). X (..., n, d) -> (..., n, m)."""
+    first = torch.relu(with_one(X) @ net.W.mT)
+    return first + torch.relu(with_one(first @ net.A.mT) @ net.V.mT)
+
+
 def gates(net: Residual, X: Tensor) -> tuple[Tensor, Tensor]:
     """D_W and D_{V,W}: which neurons of either block are on, 1{pre-activation >= 0}, both (..., n, m) and bool."""
     return with_one(X) @ net.W.mT >= 0, with_one(first_outputs(net, X)) @ net.V.mT >= 0

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from hierlib.data.cubes import hypercube
-from hierlib.nets.residual import Residual, first_outputs, gates, outputs, residual, second_outputs
+from hierlib.nets.residual import Residual, features, first_outputs, gates, outputs, residual, second_outputs
 
 
 def by_hand(net: Residual, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -30,6 +30,11 @@ def test_gates_reproduce_the_outputs():
     out1 = (first * (torch.cat([X, ones], 1) @ net.W.T)) @ net.A.T
     assert torch.allclose(out1, first_outputs(net, X))
     assert torch.allclose(out1 + (second * (torch.cat([out1, ones], 1) @ net.V.T)) @ net.A.T, outputs(net, X))
+
+
+def test_the_outputs_are_linear_in_the_features():
+    net, X = residual(7, 5, 3, seed=0), hypercube(4, 5, seed=0)
+    assert torch.allclose(features(net, X) @ net.A.T, outputs(net, X))
 
 
 def test_a_stack_of_networks_is_its_members():
