@@ -99,7 +99,7 @@ def test_a_steered_network_has_a_first_output_in_the_given_direction():
     u = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)
     out1 = first_outputs(coupling.steered(net, x, 4.0, u), x[None])[0]
     assert out1 @ u / out1.norm() > 0.98
-    assert out1.norm() == pytest.approx(4, rel=0.1)
+    assert out1.norm() == pytest.approx(4, rel=0.15)  # A D A is about I/2, and |(x, 1)|^2 is 2
 
 
 def test_the_limit_of_the_start_is_the_knapsack_of_a_wide_block_with_one_output():
