@@ -137,6 +137,21 @@ def start_ceiling(A: Tensor, h: Tensor, budget: float) -> float:
     return math.hypot(*extremes)
 
 
+def first_ceiling(net: Residual, x: Tensor, tau_w: float) -> float:
+    """No |W|_2 <= tau_w makes |A D_W W0 (x, 1)| larger than this, at the input x (d,)."""
+    z = with_one(x[None])[0]
+    return start_ceiling(net.A, net.W @ z, tau_w * z.norm().item())
+
+
+def aligned(net: Residual, x: Tensor) -> Residual:
+    """The network with rows of W0 turned so that a gate is open at x exactly where the first output weight is positive.
+
+    Every row has the same law as before, but W0 is no longer independent of A: what the lemma excludes.
+    """
+    turn = torch.sign(net.A[0]) * torch.sign(net.W @ with_one(x[None])[0])
+    return net._replace(W=net.W * turn[:, None])
+
+
 def worst_first(net: Residual, x: Tensor, tau_w: float) -> First:
     """The largest found of each of (a)-(c) over |W|_2 <= tau_w, at the input x (d,)."""
     z = with_one(x[None])[0]
@@ -164,6 +179,12 @@ def worst_second(net: Residual, x: Tensor, tau_v: float) -> Second:
     )
     found = [second_block(net, moved_second(net, x, p), x) for p in candidates]
     return Second(*map(max, zip(*found, strict=True)))
+
+
+def worst_both(net: Residual, x: Tensor, tau_w: float, tau_v: float, directions: Tensor) -> Second:
+    """The largest found of (d)-(g) where W is chosen as well: zero, or steering out_1 in one of the directions (r, k)."""
+    nets = [net, *(steered(net, x, tau_w, u) for u in directions)]
+    return Second(*map(max, zip(*(worst_second(moved, x, tau_v) for moved in nets), strict=True)))
 
 
 def start_size(m: int, k: int, sigma: float, tau: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import torch
 from scipy import integrate, stats
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import first_outputs, outputs, residual, with_one
+from hierlib.nets.residual import first_outputs, gates, outputs, residual, with_one
 from hierlib.theory import coupling
 from hierlib.theory.sign_flips import worst_share
 
@@ -92,6 +92,20 @@ def test_every_part_of_the_worst_is_at_least_what_single_adversaries_find():
     assert worst.start > first_outputs(net, x[None]).norm()
     second = coupling.worst_second(coupling.steered(net, x, 1.0, torch.eye(3).double()[0]), x, 0.3)
     assert second.flips == pytest.approx(500 * worst_share(0.3), rel=0.15)
+
+
+def test_choosing_both_movements_is_at_least_as_bad_as_choosing_one_and_the_ceiling_is_above():
+    net, x = residual(500, 4, 3, 1, 0.5, 1.0), unit_sphere(1, 4, 1)[0]
+    alone, both = coupling.worst_second(net, x, 0.3), coupling.worst_both(net, x, 1.0, 0.3, torch.eye(3).double())
+    assert all(more >= less for more, less in zip(both, alone, strict=True)) and both != alone
+    assert coupling.worst_first(net, x, 1.0).start <= coupling.first_ceiling(net, x, 1.0)
+
+
+def test_aligned_gates_are_open_where_the_first_output_weight_is_positive():
+    net, x = residual(500, 4, 3, 1, 0.5, 1.0), unit_sphere(1, 4, 1)[0]
+    turned = coupling.aligned(net, x)
+    assert torch.equal(gates(turned, x[None])[0][0], net.A[0] > 0)
+    assert torch.allclose(turned.W.abs(), net.W.abs())
 
 
 def test_a_steered_network_has_a_first_output_in_the_given_direction():
