@@ -110,9 +110,3 @@ def log_tail(i: int, B: float) -> float:
 def log_clipped_tail(i: int, B: float) -> float:
     """log E[|He_i(B)| 1{|z| >= B}] (Claim F.4b), for B >= 2 sqrt(i)."""
     return log_hermite(i, B) + np.log(2) + float(log_ndtr(-B))
-
-
-def log_width_term(i: ArrayLike, eps: float, constant: float) -> np.ndarray:
-    """log of the weight of |c_i| in C_eps(phi), i >= 1: C*^i + (C* sqrt(log(1/eps)/i))^i (section 4 of the paper)."""
-    i = np.asarray(i, dtype=float)
-    return np.logaddexp(i * np.log(constant), i * np.log(constant * np.sqrt(np.log(1 / eps) / i)))

@@ -88,6 +88,5 @@ def test_the_tails_are_their_integrals(i, B):
     assert np.exp(hermite.log_clipped_tail(i, B)) == pytest.approx(2 * held, rel=1e-7)
 
 
-def test_clip_levels_and_the_weights_of_the_width_measure():
+def test_clip_levels():
     assert hermite.clip_levels(4, np.exp(-9), 0.5)[4] == pytest.approx(0.5 * (100 * 2 + 10 * 3))
-    assert np.exp(hermite.log_width_term(2, np.exp(-9), 3.0)) == pytest.approx(3**2 + (3 / 2**0.5 * 3) ** 2)
