@@ -12,6 +12,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from hierlib.nets.residual import gaussian
 from hierlib.theory.hermite import gate_function
 
 
@@ -68,18 +69,27 @@ def neuron_variance(f: GeneralFunction, directions: Tensor, Z: Tensor) -> Tensor
     return second / len(directions) - (first / len(directions)) ** 2
 
 
-def worst_change(A: Tensor, pre: Tensor, values: Tensor, budget: float, probes: Tensor) -> Tensor:
-    """Largest |A (D' - D) v| that flipped gates can cause at one input, if flips cost `budget` in all: a scalar.
+def worst_change(A: Tensor, pre: Tensor, values: Tensor, budgets: Tensor | float, probes: Tensor) -> Tensor:
+    """Largest |A (D' - D) v| that flipped gates can cause at each input, if its flips cost at most its budget: (n,).
 
-    pre (m,) are pre-activations W^(0) z and values (m,) are v = W* z. A gate flips when the perturbation W z exceeds its
-    pre-activation, so a set of gates can be flipped by a W of spectral norm tau exactly if the squares of their
-    pre-activations sum to at most (tau |z|)^2. For each direction in probes (q, k), gates are taken in the order of gain
-    per cost, which is optimal up to one gate; the largest norm found counts.
+    pre (n, m) are pre-activations W^(0) z and values (n, m) are v = W* z. A gate flips when the perturbation W z exceeds
+    its pre-activation, so a set of gates can be flipped by a W of spectral norm tau exactly if the squares of their
+    pre-activations sum to at most (tau |z|)^2, the square of the budget, (n,) or one for all. For each direction in
+    probes (q, k), gates are taken in the order of gain per cost, which is optimal up to one gate; the largest norm found
+    counts.
     """
-    change = torch.where(pre >= 0, -1.0, 1.0) * values * A  # (k, m): what each flip adds
-    gain = probes @ change
-    order = (gain / pre**2).argsort(dim=1, descending=True)
-    taken = (pre**2)[order].cumsum(1) <= budget**2
-    taken &= gain.gather(1, order) > 0
-    flipped = torch.zeros_like(taken).scatter(1, order, taken)
-    return (flipped.to(change.dtype) @ change.T).norm(dim=1).amax()
+    largest, budgets = [], torch.as_tensor(budgets, dtype=pre.dtype).expand(len(pre))
+    for cost, flip, budget in zip(pre**2, torch.where(pre >= 0, -1.0, 1.0) * values, budgets, strict=True):
+        change = flip * A  # (k, m): what each flip adds
+        gain = probes @ change
+        order = (gain / cost).argsort(dim=1, descending=True)
+        taken = (cost[order].cumsum(1) <= budget**2) & (gain.gather(1, order) > 0)
+        flipped = torch.zeros_like(taken).scatter(1, order, taken)
+        largest.append((flipped.to(change.dtype) @ change.T).norm(dim=1).amax())
+    return torch.stack(largest)
+
+
+def unit_step(m: int, columns: int, seed: int, name: str) -> Tensor:
+    """A Gaussian matrix (m, columns) scaled to spectral norm one: a random perturbation, to compare with the worst one."""
+    step = gaussian((m, columns), 1.0, seed, name)
+    return step / torch.linalg.matrix_norm(step, 2)

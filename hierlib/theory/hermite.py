@@ -10,8 +10,11 @@ so tails are given as logarithms.
 from collections.abc import Callable
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 from scipy.special import eval_hermitenorm, gammaln, log_ndtr, ndtr
+
+from hierlib.theory.taylor_complexity import log_complexity_eps
 
 
 def log_gate_coefficient(i: ArrayLike) -> np.ndarray:
@@ -110,3 +113,25 @@ def log_tail(i: int, B: float) -> float:
 def log_clipped_tail(i: int, B: float) -> float:
     """log E[|He_i(B)| 1{|z| >= B}] (Claim F.4b), for B >= 2 sqrt(i)."""
     return log_hermite(i, B) + np.log(2) + float(log_ndtr(-B))
+
+
+def worst_tail_decades(tail: Callable[[int, float], float], degree: int, eps: float, scale: float = 1.0) -> float:
+    """log10 of the largest sum_i |c_i/p'_i| tail_i over all phi with C_s(phi) < 1/eps, in units of eps/8 (Claim F.4a, b).
+
+    The sum and the condition sum_i (i + 1)|c_i| < 1/eps are linear in |c_i|, so the worst phi is a single odd power, here
+    up to `degree`. C* = 1, which allows more functions than any larger constant. Clips stand at scale B_i.
+    """
+    B = clip_levels(degree, eps, scale)
+    worst = max(tail(i, B[i]) - log_gate_coefficient(i) - np.log(i + 1) for i in range(1, degree + 1, 2))
+    return float((worst - np.log(eps) - np.log(eps / 8)) / np.log(10))
+
+
+def least_constant(log_size: Callable[[int], float], degree: int, eps: float) -> float:
+    """Smallest C* with sum_i |c_i/p'_i| size_i <= C_eps(phi)/2 for all odd phi up to `degree` (Claim F.4c, d).
+
+    Linear in |c_i| again, and the weight of |c_i| in C_eps is C*^i times its value for C* = 1.
+    """
+    weights = log_complexity_eps(torch.eye(degree + 1, dtype=torch.float64).log(), np.log(1 / eps), 1.0).tolist()
+    return max(
+        float(np.exp((log_size(i) - log_gate_coefficient(i) + np.log(2) - weights[i]) / i)) for i in range(1, degree + 1, 2)
+    )

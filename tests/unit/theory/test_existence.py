@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from hierlib.streams import stream
-from hierlib.theory.existence import gated_outputs, neuron_variance, representing_weights, worst_change
+from hierlib.theory.existence import gated_outputs, neuron_variance, representing_weights, unit_step, worst_change
 from hierlib.theory.hermite import gate_function
 
 
@@ -85,6 +85,12 @@ def test_the_variance_per_neuron_is_that_of_many_small_layers():
     assert (outputs.var(0) / predicted).mean() == pytest.approx(1, abs=0.1)
 
 
+def worst(A, pre, values, budget, probes):
+    """At one input."""
+    numbers = torch.tensor([budget], dtype=torch.float64), torch.tensor(probes, dtype=torch.float64)
+    return worst_change(A, pre[None], values[None], *numbers).item()
+
+
 def test_the_worst_flips_are_within_reach_and_as_good_as_all_subsets():
     m, budget = 10, 1.0
     A, pre, values = normal(1, m, name="small A"), normal(m, name="pre"), normal(m, name="values")
@@ -93,7 +99,7 @@ def test_the_worst_flips_are_within_reach_and_as_good_as_all_subsets():
         mask = torch.tensor(subset)
         if (pre[mask] ** 2).sum() <= budget**2:
             best = max(best, (torch.where(pre >= 0, -1.0, 1.0) * values * A[0])[mask].sum().abs().item())
-    found = worst_change(A, pre, values, budget, torch.tensor([[1.0], [-1.0]], dtype=torch.float64))
+    found = worst(A, pre, values, budget, [[1.0], [-1.0]])
     assert found <= best + 1e-12
     assert found >= best - (values * A[0]).abs().max()  # one gate at most is missing
 
@@ -109,5 +115,19 @@ def test_a_perturbation_of_that_norm_really_makes_these_flips():
     W[chosen] = -pre[chosen, None] * (1 + 1e-9) * z / (z @ z)
     assert torch.linalg.matrix_norm(W, 2) * z.norm() <= budget * (1 + 1e-8)
     change = A @ (((pre + W @ z >= 0).double() - (pre >= 0).double()) * values)
-    found = worst_change(A, pre, values, budget, torch.tensor([[1.0]], dtype=torch.float64))
-    assert change.norm() == pytest.approx(found.item())
+    assert change.norm() == pytest.approx(worst(A, pre, values, budget, [[1.0]]))
+
+
+def test_inputs_do_not_mix():
+    A, pre, values = normal(2, 30, name="A30"), normal(3, 30, name="pre30"), normal(3, 30, name="values30")
+    budgets, probes = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64), unit(6, 2, name="probes")
+    together = worst_change(A, pre, values, budgets, probes)
+    alone = [worst(A, pre[n], values[n], budgets[n].item(), probes.tolist()) for n in range(3)]
+    assert together.tolist() == pytest.approx(alone)
+    same = worst_change(A, pre, values, 1.0, probes)
+    assert same[1] == together[1] and same[0] > together[0]
+
+
+def test_a_random_step_has_spectral_norm_one():
+    step = unit_step(20, 3, 0, "step")
+    assert (step @ unit(500, 3, name="directions").T).norm(dim=0).max() == pytest.approx(1, abs=0.02)

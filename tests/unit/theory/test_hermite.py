@@ -90,3 +90,28 @@ def test_the_tails_are_their_integrals(i, B):
 
 def test_clip_levels():
     assert hermite.clip_levels(4, np.exp(-9), 0.5)[4] == pytest.approx(0.5 * (100 * 2 + 10 * 3))
+
+
+@pytest.mark.parametrize("scale", [0.03, 0.04])
+def test_no_function_of_the_class_has_a_larger_tail_than_the_worst_one(scale):
+    eps, degree = 0.01, 7
+    B = hermite.clip_levels(degree, eps, scale)
+    tails = {i: np.exp(hermite.log_tail(i, B[i])) / abs(gate_coefficient(i)) for i in (1, 3, 5, 7)}
+    rng = np.random.default_rng(0)
+    sums = []
+    for weights in [*rng.dirichlet(np.ones(4), size=200), *np.eye(4)]:
+        c = weights / eps / np.array([2, 4, 6, 8])  # sum_i (i + 1)|c_i| = 1/eps
+        sums.append(sum(c_i * t for c_i, t in zip(c, tails.values(), strict=True)) / (eps / 8))
+    assert 10 ** hermite.worst_tail_decades(hermite.log_tail, degree, eps, scale) == pytest.approx(max(sums))
+
+
+def test_the_least_constant_makes_the_sum_just_fit():
+    eps, degree = 0.001, 5
+    sizes = {1: 7.0, 3: 50.0, 5: 4000.0}
+    C = hermite.least_constant(lambda i: np.log(sizes[i]), degree, eps)
+
+    def half_weight(i, constant):
+        return 0.5 * (constant**i + (constant * np.sqrt(np.log(1 / eps) / i)) ** i)
+
+    fits = [sizes[i] / abs(gate_coefficient(i)) / half_weight(i, C) for i in sizes]
+    assert max(fits) == pytest.approx(1)
