@@ -1,4 +1,4 @@
-"""Correlation kernels on the corners of the hypercube: Gaussian, arc-sine, polynomial, and those of wide ReLU networks.
+"""Correlation kernels on the corners of the hypercube: Gaussian, arc-sine, and those of wide ReLU networks.
 
 A correlation kernel is a function of the products x_j z_j alone (Allen-Zhu and Li 2019, section 3; the squares x_j^2 are one
 here). Most of those below depend on <x, z> only. Between corners <x, z> = d - 2h, where h counts the coordinates
@@ -59,11 +59,6 @@ def weighted_gaussian(X: Tensor, Z: Tensor, weights: Tensor) -> Tensor:
 def arcsine(X: Tensor, Z: Tensor) -> Tensor:
     """arcsin(<x, z> / (|x| |z|)): (n, p)."""
     return _dot_product(X, Z, torch.arcsin)
-
-
-def polynomial(X: Tensor, Z: Tensor, degree: int) -> Tensor:
-    """(1 + <x, z> / d)^degree: (n, p)."""
-    return _dot_product(X, Z, lambda t: (1 + t) ** degree)
 
 
 def conjugate(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.nets.residual import gaussian, with_one
+from hierlib.nets.residual import gaussian, residual, with_one
 
 
 class Shallow(NamedTuple):
@@ -31,8 +31,7 @@ class Deep(NamedTuple):
 
 def shallow(m: int, d: int, k: int, seed: int) -> Shallow:
     """A two-layer network in float64, started as in the paper's experiments: W ~ N(0, 1/d), A and bias ~ N(0, 1/m)."""
-    W = torch.cat([gaussian((m, d), d**-0.5, seed, "first block"), gaussian((m, 1), m**-0.5, seed, "first bias")], 1)
-    return Shallow(gaussian((k, m), m**-0.5, seed, "output weights"), W)
+    return Shallow(*residual(m, d, k, seed)[:2])  # its first block
 
 
 def deep(m: int, d: int, k: int, seed: int) -> Deep:

@@ -27,10 +27,10 @@ def output_signs(m: int) -> Tensor:
     return torch.cat([torch.ones(m // 2), -torch.ones(m // 2)]).to(torch.float64)[None] / m**0.5
 
 
-def signed(m: int, d: int, seed: int, scale: float = 1.0) -> Signed:
-    """Hidden weights from N(0, scale^2), in float64. The paper does not state its start; inputs of norm one and scale 1 give
-    an output of order one."""
-    W = scale * torch.randn(m, d, generator=stream(seed, "signed network", m, d), dtype=torch.float64)
+def signed(m: int, d: int, seed: int) -> Signed:
+    """Hidden weights from N(0, 1), in float64. The paper does not state its start; with inputs of norm one this gives an
+    output of order one."""
+    W = torch.randn(m, d, generator=stream(seed, "signed network", m, d), dtype=torch.float64)
     return Signed(output_signs(m), W)
 
 

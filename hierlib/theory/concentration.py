@@ -17,7 +17,7 @@ from hierlib.streams import stream
 def entries(shape: tuple[int, ...], seed: int, name: str, power: int = 1) -> Tensor:
     """Independent entries of mean 0 and variance 1, float64: Gaussians, or odd powers of Gaussians with heavy tails."""
     z = torch.randn(shape, generator=stream(seed, name, *shape), dtype=torch.float64)
-    return z**power / math.sqrt(math.prod(range(1, 2 * power, 2)))
+    return z**power / math.sqrt(math.prod(range(1, 2 * power, 2)))  # E z^(2p) = (2p - 1)!!
 
 
 def chi_square_threshold(m: int, t: float) -> float:

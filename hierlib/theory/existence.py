@@ -14,6 +14,7 @@ from torch import Tensor
 
 from hierlib.nets.residual import gaussian
 from hierlib.theory.hermite import gate_function
+from hierlib.theory.sign_flips import best_flips
 
 
 class GeneralFunction(Protocol):
@@ -79,12 +80,9 @@ def worst_change(A: Tensor, pre: Tensor, values: Tensor, budgets: Tensor | float
     counts.
     """
     largest, budgets = [], torch.as_tensor(budgets, dtype=pre.dtype).expand(len(pre))
-    for cost, flip, budget in zip(pre**2, torch.where(pre >= 0, -1.0, 1.0) * values, budgets, strict=True):
+    for h, flip, budget in zip(pre, torch.where(pre >= 0, -1.0, 1.0) * values, budgets, strict=True):
         change = flip * A  # (k, m): what each flip adds
-        gain = probes @ change
-        order = (gain / cost).argsort(dim=1, descending=True)
-        taken = (cost[order].cumsum(1) <= budget**2) & (gain.gather(1, order) > 0)
-        flipped = torch.zeros_like(taken).scatter(1, order, taken)
+        flipped = best_flips(h, probes @ change, float(budget))
         largest.append((flipped.to(change.dtype) @ change.T).norm(dim=1).amax())
     return torch.stack(largest)
 

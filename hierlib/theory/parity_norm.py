@@ -30,7 +30,6 @@ from torch import Tensor
 
 from hierlib.data.cubes import all_corners
 from hierlib.nets.signed import Signed, output_signs
-from hierlib.streams import stream
 
 
 def parity(X: Tensor, q: int) -> Tensor:
@@ -79,12 +78,6 @@ def ascend(U: Tensor, q: int, steps: int = 400) -> Tensor:
     return U
 
 
-def random_directions(count: int, d: int, seed: int) -> Tensor:
-    """Uniform on the unit sphere, (count, d), as starts of `ascend` or to try the bound."""
-    U = torch.randn(count, d, generator=stream(seed, "directions", count, d), dtype=torch.float64)
-    return U / U.norm(dim=1, keepdim=True)
-
-
 def smallest_norm(error: float, q: int, d: int) -> float:
     """The frontier: every network with E(f - chi)^2 = error has at least this |W|_F.
 
@@ -96,18 +89,6 @@ def smallest_norm(error: float, q: int, d: int) -> float:
 def frontier(errors: ArrayLike, q: int = 6) -> np.ndarray:
     """`smallest_norm` in units of sqrt(d), where it no longer depends on d, for many errors at once."""
     return np.maximum(0.0, 1 - np.sqrt(errors)) * smallest_norm(0.0, q, q) / q**0.5
-
-
-def smallest_error(norm: float, q: int, d: int) -> float:
-    """The frontier read the other way: the smallest E(f - chi)^2 with |W|_F = norm."""
-    return max(0.0, 1 - norm * largest_correlation(q, d)) ** 2
-
-
-def penalised_optimum(penalty: float, q: int, d: int) -> tuple[float, float]:
-    """|W|_F and error of the minimiser of E(f - chi)^2 + penalty |W|_F^2, which is a point of the frontier."""
-    full = smallest_norm(0.0, q, d)
-    share = 1 / (1 + penalty * full**2)  # minimises (1 - s)^2 + penalty (s full)^2
-    return share * full, (1 - share) ** 2
 
 
 def parity_network(m: int, d: int, q: int = 6, share: float = 1.0) -> Signed:

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.theory.concentration import entries
 
 # A gate 1{g >= 0} that is on needs to be pushed below zero, not only to it.
 OVERSHOOT = 1 + 1e-9
@@ -21,9 +21,7 @@ FLIP_CONSTANT = (6 / math.pi) ** (1 / 3)
 
 def start(m: int, seed: int, power: int = 1, name: str = "signs", batch: tuple[int, ...] = ()) -> Tensor:
     """g ~ N(0, I/m), (*batch, m) in float64; with an odd power > 1 its entries are powers of Gaussians, of variance 1/m."""
-    z = torch.randn(*batch, m, generator=stream(seed, name, *batch, m), dtype=torch.float64)
-    variance = math.prod(range(1, 2 * power, 2))  # E z^(2p) = (2p - 1)!!
-    return z**power / math.sqrt(m * variance)
+    return entries((*batch, m), seed, name, power) / math.sqrt(m)
 
 
 def cheapest(cost: Tensor, budget: float | Tensor) -> Tensor:
@@ -39,15 +37,15 @@ def most_flips(g: Tensor, delta: float) -> Tensor:
 
 
 def best_flips(g: Tensor, values: Tensor, delta: float) -> Tensor:
-    """Which signs of g (m,) to change if sign j is worth values_j (m,): a mask with nearly the largest total.
+    """Which signs of g (m,) to change if sign j is worth values_j (..., m): a mask with nearly the largest total.
 
     A knapsack with weights g_j^2: the best value per weight first, until the first that does not fit. What is lost
     against the optimum is less than the value of that one entry. Negative values are never taken.
     """
     weight = (OVERSHOOT * g) ** 2
-    order = (values / weight).argsort(descending=True)
-    chosen = (weight[order].cumsum(0) <= delta**2) & (values[order] > 0)
-    return torch.zeros_like(chosen).scatter(0, order, chosen)
+    order = (values / weight).argsort(-1, descending=True)
+    chosen = (weight[order].cumsum(-1) <= delta**2) & (values.gather(-1, order) > 0)
+    return torch.zeros_like(chosen).scatter(-1, order, chosen)
 
 
 def shift(g: Tensor, mask: Tensor) -> Tensor:

@@ -77,7 +77,8 @@ def online_sgd(
     snapshot(0)
     done, block, threads = 0, 0, torch.get_num_threads()
     torch.set_num_threads(1)  # matrices of this size are not worth sharing: on a busy machine threads only wait
-    with tqdm(total=steps, desc=progress, disable=None if progress else True, leave=False) as bar:
+    bar = tqdm(total=steps, desc=progress, disable=None if progress else True, leave=False)
+    try:
         while done < steps:
             inputs, labels = _blocks(*sample(block), batch, runs, dtype)
             block += 1
@@ -95,7 +96,9 @@ def online_sgd(
                 done += 1
                 snapshot(done)
             bar.update(done - bar.n)
-    torch.set_num_threads(threads)
+    finally:
+        bar.close()
+        torch.set_num_threads(threads)
     return OnlineRun((errors.to(net.W.dtype) / batch).reshape(*net.A.shape[:-2], steps), nets)
 
 

@@ -19,8 +19,7 @@ from hierlib.train.trials import Setting, Task, judge, learn
 class Search(NamedTuple):
     """What a search over a grid has found, for one method at several widths."""
 
-    settings: list[Setting]  # all that were tried, (widths * tries), on one seed
-    tested: Shares  # how they do on the test points, every entry (widths, tries)
+    tested: Shares  # how all settings of the grid do on the test points, on one seed: every entry (widths, tries)
     chosen: list[Setting]  # per width, the one with the smallest error on the validation points
     fresh: Shares  # the chosen ones again, with fresh seeds, on the test points: every entry (widths, seeds)
 
@@ -31,10 +30,6 @@ class Search(NamedTuple):
     def median_error(self) -> Tensor:
         """Median over the fresh seeds of the test error of the chosen setting (widths,)."""
         return self.fresh.error.median(1).values
-
-    def diverged(self) -> int:
-        """How many settings of the grid ended in no number at all."""
-        return int(self.tested.error.isinf().sum())
 
 
 def search(
@@ -64,7 +59,7 @@ def search(
     test = hypercube(points, task.d, seed, "test")
     tested = judge(settings, results, test, task)
     repeated = judge(again, learn(again, task, schedule, device, progress="fresh seeds"), test, task)
-    return Search(settings, _rows(tested, len(widths)), chosen, _rows(repeated, len(widths)))
+    return Search(_rows(tested, len(widths)), chosen, _rows(repeated, len(widths)))
 
 
 def _rows(measured: Shares, count: int) -> Shares:

@@ -33,7 +33,7 @@ def test_stacked_networks_give_the_outputs_of_each():
     assert torch.allclose(together, torch.stack([signed_outputs(n, X) for n in nets]))
 
 
-def test_the_scale_is_the_standard_deviation_and_seeds_differ():
-    net = signed(500, 40, seed=2, scale=0.3)
-    assert net.W.std().item() == pytest.approx(0.3, rel=0.02)
-    assert not torch.equal(net.W, signed(500, 40, seed=3, scale=0.3).W)
+def test_weights_have_standard_deviation_one_and_seeds_differ():
+    net = signed(500, 40, seed=2)
+    assert net.W.std().item() == pytest.approx(1.0, rel=0.02)
+    assert not torch.equal(net.W, signed(500, 40, seed=3).W)

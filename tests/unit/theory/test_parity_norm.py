@@ -7,6 +7,7 @@ import torch
 from scipy.integrate import quad
 
 from hierlib.data.cubes import all_corners
+from hierlib.data.spheres import unit_sphere
 from hierlib.nets.signed import Signed, output_signs, signed, signed_outputs
 from hierlib.streams import stream
 from hierlib.theory.parity_norm import (
@@ -18,9 +19,6 @@ from hierlib.theory.parity_norm import (
     largest_correlation,
     parity,
     parity_network,
-    penalised_optimum,
-    random_directions,
-    smallest_error,
     smallest_norm,
     widened,
 )
@@ -55,7 +53,7 @@ def test_sign_vectors_attain_the_largest_correlation(q, d):
 
 
 def test_the_correlation_is_a_mean_over_the_inputs():
-    u = random_directions(1, 7, 0)
+    u = unit_sphere(1, 7, 0, "directions")
     x = (torch.randint(0, 2, (400_000, 7), generator=stream(0, "sample")).double() * 2 - 1) / 7**0.5
     terms = torch.relu(x @ u[0]) * x[:, :4].sign().prod(1)
     error = terms.std().item() / len(terms) ** 0.5
@@ -64,7 +62,7 @@ def test_the_correlation_is_a_mean_over_the_inputs():
 
 @pytest.mark.parametrize(("q", "d"), [(2, 3), (4, 4), (4, 7), (6, 6), (6, 8)])
 def test_no_direction_exceeds_the_bound_by_hoelder(q, d):
-    U = random_directions(2000, d, 1)
+    U = unit_sphere(2000, d, 1, "directions")
     bound = correlation_bound(U, q)
     assert (correlations(U, q).abs() <= bound * (1 + 1e-12)).all()
     assert (bound <= largest_correlation(q, d) * (1 + 1e-12)).all()
@@ -75,7 +73,7 @@ def test_no_direction_exceeds_the_bound_by_hoelder(q, d):
 
 @pytest.mark.parametrize(("q", "d"), [(4, 4), (6, 6), (6, 8)])
 def test_ascent_finds_the_closed_form_and_nothing_above_it(q, d):
-    reached = correlations(ascend(random_directions(100, d, 2), q), q).abs() / largest_correlation(q, d)
+    reached = correlations(ascend(unit_sphere(100, d, 2, "directions"), q), q).abs() / largest_correlation(q, d)
     assert 1 - 1e-5 < reached.max() < 1 + 1e-12
 
 
@@ -85,13 +83,13 @@ def test_the_bound_is_a_geometric_mean():
 
 
 def test_ascent_finds_the_largest_correlations_of_either_sign():
-    found = correlations(ascend(random_directions(100, 6, 4), 6), 6) / largest_correlation(6, 6)
+    found = correlations(ascend(unit_sphere(100, 6, 4, "directions"), 6), 6) / largest_correlation(6, 6)
     assert (found > 0.999).sum() > 10 and (found < -0.999).sum() > 10
 
 
 @pytest.mark.parametrize("q", [3, 5])
 def test_odd_parities_correlate_with_no_neuron(q):
-    assert correlations(random_directions(100, 7, 3), q).abs().max() < 1e-15
+    assert correlations(unit_sphere(100, 7, 3, "directions"), q).abs().max() < 1e-15
     with pytest.raises(ValueError, match="even q"):
         largest_correlation(q, 7)
 
@@ -118,7 +116,7 @@ def test_a_share_of_the_parity_lies_on_the_frontier():
     error = (outputs(net, inputs(8)) - parity(inputs(8), 6)).square().mean().item()
     assert error == pytest.approx(0.09, rel=1e-12)
     assert net.W.norm().item() == pytest.approx(smallest_norm(error, 6, 8), rel=1e-12)
-    assert smallest_error(net.W.norm().item(), 6, 8) == pytest.approx(error, rel=1e-12)
+    assert smallest_norm(error, 6, 8) == pytest.approx(net.W.norm().item(), rel=1e-12)
 
 
 def test_the_frontier_in_units_of_sqrt_d_is_the_same_in_every_dimension():
@@ -138,14 +136,6 @@ def test_no_random_network_lies_below_the_frontier_however_it_is_scaled():
         best = max(0.0, (f @ y / (f @ f)).item())  # the scale with the smallest error
         error = (best * f - y).square().mean().item()
         assert best * net.W.norm().item() >= smallest_norm(error, 6, 6) * (1 - 1e-12)
-
-
-def test_the_penalised_optimum_is_the_best_point_of_the_frontier():
-    norm, error = penalised_optimum(2e-4, 6, 6)
-    value = error + 2e-4 * norm**2
-    others = [smallest_error(s, 6, 6) + 2e-4 * s**2 for s in torch.linspace(0.1, 40, 4001).tolist()]
-    assert error == pytest.approx(smallest_error(norm, 6, 6))
-    assert value <= min(others) and value == pytest.approx(min(others), rel=1e-4)
 
 
 def test_widening_keeps_the_function_and_at_multiples_the_norm():
