@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy import integrate, stats
 
+from hierlib.streams import stream
 from hierlib.theory.sign_flips import (
     FLIP_CONSTANT,
     best_flips,
@@ -109,3 +110,12 @@ def test_the_tail_rate_is_the_largest_over_a_grid():
 def test_the_constants_of_the_proof():
     C, c = proof_constants()
     assert (C, c) == (pytest.approx(4.798, abs=1e-3), pytest.approx(0.133, abs=1e-3))
+
+
+def test_a_sign_whose_change_costs_value_is_never_changed_and_many_values_are_many_knapsacks():
+    g = start(50, 0)
+    values = torch.randn(3, 50, generator=stream(0, "values"), dtype=torch.float64)
+    together = best_flips(g, values, 10.0)
+    assert torch.equal(together, values > 0), "the budget is ample: all that is worth something, nothing else"
+    alone = torch.stack([best_flips(g, row, 0.3) for row in values])
+    assert torch.equal(best_flips(g, values, 0.3), alone) and 0 < alone.sum() < (values > 0).sum()

@@ -43,11 +43,12 @@ def test_a_trained_network_is_judged_by_its_shares_and_a_diverged_one_gets_none(
 
 def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(monkeypatch):
     """With false errors on the validation points the choice must follow them."""
-    calls = []
+    calls, points = [], []
 
     def false_judge(settings, results, X, task):
         found = judge(settings, results, X, task)
         calls.append([s.seed for s in settings])
+        points.append(X)
         return found._replace(error=torch.arange(len(settings), 0, -1.0)) if len(calls) == 1 else found
 
     monkeypatch.setattr(searching, "judge", false_judge)
@@ -55,6 +56,7 @@ def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(mon
     assert [(s.m, s.rate, s.decay) for s in found.chosen] == [(4, 0.2, 0.1), (6, 0.2, 0.1)], "the last has the least error"
     assert calls[2] == [7, 8, 9, 7, 8, 9] and found.fresh.error.shape == (2, 3) and found.tested.error.shape == (2, 4)
     assert torch.equal(found.best_of_grid(), found.tested.error.min(1).values)
+    assert not torch.equal(points[0], points[1]) and torch.equal(points[1], points[2]), "validation is not test"
 
 
 def test_a_seed_that_chose_cannot_be_fresh():
