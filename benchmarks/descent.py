@@ -13,7 +13,7 @@ from benchmarks.timing import Result, seconds, side_by_side
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.nets.two_layer import TwoLayer, two_layer
-from hierlib.train.gradient_descent import Form, cheaper_form, gradient_descent
+from hierlib.train.full_batch import Form, cheaper_form, gradient_descent
 
 N, M, D, STEPS, ETA = 1000, 4096, 784, 12, 0.01
 LARGE = 10_000  # samples and neurons of the paper

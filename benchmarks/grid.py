@@ -16,9 +16,9 @@ from torch import nn
 
 from benchmarks.timing import Result, seconds, side_by_side
 from hierlib.nets.residual import Residual
+from hierlib.papers.resnet_kernels.methods import METHODS, Setting, Task, prepare
 from hierlib.targets.hierarchy import paired_parities
 from hierlib.train.grid import Run, Schedule, train_grid
-from hierlib.train.trials import METHODS, Setting, Task, prepare
 
 TASK = Task(30, paired_parities)
 RATES, DECAYS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5], [1e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2]

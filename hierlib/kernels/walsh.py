@@ -12,7 +12,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from hierlib.kernels.correlation import by_distance, tangent
+from hierlib.kernels.hamming import by_distance, tangent
 from hierlib.nets.residual import with_one
 
 

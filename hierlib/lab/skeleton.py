@@ -33,7 +33,7 @@ n: int = 100         # training samples [2..]
 
 ```{{code-cell}} ipython3
 from hierlib.lab.claim import Claim
-from hierlib.lab.figures import panels, publish
+from hierlib.figures.style import panels, publish
 
 claim = Claim("{page}")
 measured = predicted = float("nan")

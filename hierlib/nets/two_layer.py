@@ -49,3 +49,8 @@ def active(net: TwoLayer, X: Tensor) -> Tensor:
 def flipped(before: TwoLayer, after: TwoLayer, X: Tensor) -> float:
     """Share of the n m activations that differ between two states of a network."""
     return (active(before, X) != active(after, X)).double().mean().item()
+
+
+def near_kink(net: TwoLayer, X: Tensor, R: float) -> Tensor:
+    """The events A_{r,i} = {|<w_r(0), x_i>| <= R} (Arora et al. 2019, eq. 15): (n, m), bool."""
+    return (X @ net.W.T).abs() <= R

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 from scipy.special import eval_hermitenorm, gammaln, log_ndtr, ndtr
 
-from hierlib.theory.taylor_complexity import log_complexity_eps
+from hierlib.theory.power_series import log_complexity_eps
 
 
 def log_gate_coefficient(i: ArrayLike) -> np.ndarray:

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.nets.two_layer import TwoLayer, active
+from hierlib.nets.two_layer import TwoLayer, active, near_kink
 from hierlib.streams import stream
-from hierlib.theory.movement import near_kink
 
 
 class Terms(NamedTuple):

@@ -13,9 +13,9 @@ from hierlib.data.images import two_class
 from hierlib.data.labels import random_signs
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import inverse_norm, spectrum
-from hierlib.lab.designer import Preset, label_designer
+from hierlib.papers.fine_grained.drawings.label_designer import Preset, label_designer
+from hierlib.papers.fine_grained.mixtures import coefficients, eigenvector_labels, oriented
 from hierlib.theory.linear_dynamics import iterated_residuals
-from hierlib.theory.mixtures import coefficients, eigenvector_labels, oriented
 
 NAME = "notebooks/fine-grained/label-designer"
 SITE = Path(__file__).parents[2] / "_build" / "html"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hierlib.lab.storage_figure import SERIES, Storage, storage_figure
+from hierlib.papers.resnet_kernels.drawings.where_is_g import SERIES, Storage, storage_figure
 
 NAME = "notebooks/resnet-kernels/where-is-g"
 SITE = Path(__file__).parents[2] / "_build" / "html"

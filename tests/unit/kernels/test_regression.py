@@ -7,7 +7,7 @@ from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.regression import interpolant
 from hierlib.kernels.relu import relu_gram
 from hierlib.nets.two_layer import outputs, two_layer
-from hierlib.train.gradient_descent import gradient_descent
+from hierlib.train.full_batch import gradient_descent
 
 N, D = 20, 6
 X, NEW = unit_sphere(N, D, seed=0), unit_sphere(50, D, seed=0, name="new points")

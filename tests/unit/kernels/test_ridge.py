@@ -5,7 +5,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from hierlib.data.cubes import hypercube
-from hierlib.kernels.correlation import gaussian
+from hierlib.kernels.hamming import gaussian
 from hierlib.kernels.ridge import RidgePath, ridge_features
 from hierlib.streams import stream
 

@@ -6,7 +6,7 @@ import torch
 from scipy.linalg import hadamard
 
 from hierlib.data.cubes import all_corners, hypercube
-from hierlib.kernels.correlation import conjugate, gaussian, tangent, weighted_gaussian
+from hierlib.kernels.hamming import conjugate, gaussian, tangent, weighted_gaussian
 from hierlib.kernels.walsh import (
     degree_gram,
     finite_tangent,

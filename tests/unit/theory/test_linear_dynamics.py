@@ -7,7 +7,7 @@ from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import spectrum
 from hierlib.nets.two_layer import two_layer
 from hierlib.theory.linear_dynamics import iterated_residuals, predicted_loss, predicted_residuals
-from hierlib.train.gradient_descent import gradient_descent
+from hierlib.train.full_batch import gradient_descent
 
 N, STEPS = 15, 60
 X = unit_sphere(N, 8, seed=0)

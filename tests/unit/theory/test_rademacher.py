@@ -7,8 +7,8 @@ import torch
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import finite_gram
 from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
+from hierlib.papers.fine_grained.path_length import jacobian
 from hierlib.streams import stream
-from hierlib.theory.path_length import jacobian
 from hierlib.theory.rademacher import (
     ascent,
     certificate,

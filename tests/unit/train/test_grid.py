@@ -5,10 +5,10 @@ import torch
 
 from hierlib.data.cubes import hypercube
 from hierlib.nets import fully_connected, residual
+from hierlib.papers.resnet_kernels.methods import METHODS
 from hierlib.targets.hierarchy import paired_parities
 from hierlib.train import grid
 from hierlib.train.grid import Run, Schedule, blocks, train_block, train_grid
-from hierlib.train.trials import METHODS
 
 SCHEDULE = Schedule(epochs=6, drop_at=4, batch=7)  # 7 does not divide the sample sizes: the last mini-batch is smaller
 

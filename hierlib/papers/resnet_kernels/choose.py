@@ -1,0 +1,66 @@
+"""The best of a grid, chosen honestly: on validation data, and reported on seeds that had no part in the choice.
+
+The paper reports the best test error over all learning rates and weight decays (Allen-Zhu and Li 2019, appendix A). That
+number is kept too, as what it is: the smallest of many noisy ones.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from hierlib.data.cubes import hypercube
+from hierlib.papers.resnet_kernels.methods import Setting, Task, judge, learn
+from hierlib.targets.hierarchy import Shares
+from hierlib.train.grid import Schedule
+
+
+class Search(NamedTuple):
+    """What a search over a grid has found, for one method at several widths."""
+
+    tested: Shares  # how all settings of the grid do on the test points, on one seed: every entry (widths, tries)
+    chosen: list[Setting]  # per width, the one with the smallest error on the validation points
+    fresh: Shares  # the chosen ones again, with fresh seeds, on the test points: every entry (widths, seeds)
+
+    def best_of_grid(self) -> Tensor:
+        """The paper's number: the smallest test error over the grid (widths,)."""
+        return self.tested.error.min(1).values
+
+    def median_error(self) -> Tensor:
+        """Median over the fresh seeds of the test error of the chosen setting (widths,)."""
+        return self.fresh.error.median(1).values
+
+
+def search(
+    method: str,
+    widths: Sequence[int],
+    n: int,
+    rates: Sequence[float],
+    decays: Sequence[float],
+    seed: int,
+    fresh: Sequence[int],
+    task: Task,
+    schedule: Schedule,
+    alpha: float = 0.3,
+    points: int = 10000,
+    device: str = "cpu",
+) -> Search:
+    """Try all rates and decays at every width on `seed`, choose, and train the chosen ones again on the `fresh` seeds."""
+    if seed in fresh:
+        raise ValueError(f"seed {seed} chooses the setting, so it cannot be one of the fresh seeds")
+    settings = [Setting(method, m, n, seed, rate, decay, alpha) for m in widths for rate in rates for decay in decays]
+    results = learn(settings, task, schedule, device, progress="grid")
+    tries = len(rates) * len(decays)
+    validation = judge(settings, results, hypercube(points, task.d, seed, "validation"), task).error
+    best = validation.reshape(len(widths), tries).argmin(1)
+    chosen = [settings[i * tries + int(j)] for i, j in enumerate(best)]
+    again = [setting._replace(seed=s) for setting in chosen for s in fresh]
+    test = hypercube(points, task.d, seed, "test")
+    tested = judge(settings, results, test, task)
+    repeated = judge(again, learn(again, task, schedule, device, progress="fresh seeds"), test, task)
+    return Search(_rows(tested, len(widths)), chosen, _rows(repeated, len(widths)))
+
+
+def _rows(measured: Shares, count: int) -> Shares:
+    return Shares(*(torch.reshape(column, (count, -1)) for column in measured))

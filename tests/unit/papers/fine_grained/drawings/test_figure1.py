@@ -1,0 +1,98 @@
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+import torch
+
+from hierlib.data.labels import random_signs
+from hierlib.data.spheres import unit_sphere
+from hierlib.figures.style import panels, plotted
+from hierlib.papers.fine_grained.drawings.figure1 import (
+    draw_alignment,
+    draw_images,
+    draw_losses,
+    draw_watched,
+    running_median,
+    speeds,
+)
+from hierlib.papers.fine_grained.figure1 import three_labels
+from hierlib.papers.fine_grained.stability import Watched
+
+OF = three_labels(unit_sphere(40, 6, seed=0), random_signs(40, seed=5), seed=0)
+EXACT = OF.predicted(torch.arange(31))
+
+
+@pytest.fixture
+def axes():
+    fig, axes = panels(2)
+    yield axes
+    matplotlib.pyplot.close(fig)
+
+
+def test_the_prediction_goes_on_where_training_stopped(axes):
+    draw_losses(axes[0], OF, EXACT, until=1000)
+    measured, dashed = axes[0].lines[0], axes[0].lines[3]
+    assert measured.get_xdata()[-1] == 30 and dashed.get_xdata()[-1] == 1000
+    curve = dict(zip(dashed.get_xdata(), dashed.get_ydata(), strict=True))
+    assert np.isclose(curve[30.0], measured.get_ydata()[-1])  # exact curves lie on their prediction
+
+
+def test_every_curve_is_named_once_and_the_prediction_only_once(axes):
+    draw_losses(axes[0], OF, EXACT, until=100)
+    names = axes[0].get_legend_handles_labels()[1]
+    assert names == ["true labels", "random labels", "worst labels", "predicted"]
+
+
+def test_shares_add_up_to_one_and_worst_case_labels_sit_at_the_very_end(axes):
+    draw_alignment(*axes, OF.eigen, OF.labels)
+    shares = {line.get_label(): np.asarray(line.get_ydata()) for line in axes[1].lines}
+    assert all(np.isclose(share[-1], 1) for share in shares.values())
+    assert np.isclose(shares["worst labels"][-2], 0, atol=1e-9)
+    assert np.allclose(shares["no preference, $k/n$"], np.arange(1, 41) / 40)
+
+
+def test_the_running_median_keeps_the_first_values_and_looks_a_fifth_to_either_side_of_the_others():
+    values = torch.rand(300, generator=torch.Generator().manual_seed(0))
+    at, median = running_median(values)
+    assert at[0] == 1 and at[-1] == 300
+    assert np.allclose(median[:4], values[:4])
+    where = int(np.flatnonzero(at >= 100)[0])
+    i = at[where]
+    near = [value for number, value in enumerate(values.tolist(), start=1) if i / 1.2 <= number <= i * 1.2]
+    assert np.isclose(median[where], sorted(near)[(len(near) - 1) // 2])  # torch takes the lower of two middle values
+
+
+def test_the_table_names_predicted_and_measured_steps_or_says_how_far_training_went():
+    table = speeds(OF, EXACT).splitlines()
+    assert len(table) == 4 and all(len(line) == len(table[0]) for line in table)
+    words = table[3].replace("> ", ">").split()
+    assert words[0] == "worst" and int(words[3]) > 30 and words[4] == ">30"  # predicted beyond what was trained
+    long = speeds(OF, OF.predicted(torch.arange(20_000))).splitlines()
+    for line in long[1:]:
+        _, k50, seen50, k10, seen10 = line.split()
+        assert (k50, k10) == (seen50, seen10)
+
+
+def test_every_plotted_point_reaches_the_csv(axes):
+    draw_losses(axes[0], OF, EXACT, until=50)
+    assert sum(1 for _ in plotted(axes[0].figure)) == sum(len(line.get_xdata()) for line in axes[0].lines)
+
+
+def test_images_are_upright_with_their_channels_last_and_their_values_above(axes):
+    flat = torch.arange(2 * 3 * 4 * 5).double().reshape(2, 60)  # two images of 3 channels, 4 rows, 5 columns
+    draw_images(axes, flat, (3, 4, 5), torch.tensor([1.25, -2.0]))
+    shown = axes[1].images[0].get_array()
+    assert shown.shape == (4, 5, 3) and shown.min() == 0 and shown.max() == 1
+    assert np.isclose(shown[1, 2, 0], (1 * 5 + 2) / 59)  # first channel, row 1, column 2
+    assert [ax.get_title() for ax in axes] == ["+1.2", "-2.0"]
+
+
+def test_a_watched_run_is_drawn_beside_the_limit_of_stability():
+    fig, axes = panels(3)
+    run = Watched(torch.tensor([1.0, 5.0, 0.5]), torch.tensor([0.5, 0.2]), torch.tensor([3.0, 1.0]))
+    draw_watched(axes, [0, 2], {"beyond": run})
+    assert [list(ax.lines[0].get_ydata()) for ax in axes[1:]] == [run.active.tolist(), run.sharpness.tolist()]
+    assert set(axes[2].lines[1].get_ydata()) == {2}
+    matplotlib.pyplot.close(fig)
