@@ -33,7 +33,8 @@ n: int = 100         # training samples [2..]
 
 ```{{code-cell}} ipython3
 from hierlib.lab.claim import Claim
-from hierlib.figures.style import panels, publish
+from hierlib.figures.data_link import publish
+from hierlib.figures.style import panels
 
 claim = Claim("{page}")
 measured = predicted = float("nan")

@@ -12,7 +12,8 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from hierlib.figures.style import laid_over, panels, plotted, power_law, publish
+from hierlib.figures.data_link import plotted, publish
+from hierlib.figures.style import overlay, panels, power_law
 from hierlib.measures.fits import loglog_slope
 
 
@@ -36,9 +37,9 @@ def test_a_mesh_is_in_the_data_by_its_centres_and_its_colour_bar_is_not():
     plt.close(fig)
 
 
-def test_a_prediction_is_laid_over_every_measurement():
+def test_a_prediction_is_overlay_every_measurement():
     fig, ax = panels(1)
-    laid_over(ax, [1, 2, 3], [1, 2, 3], {"a": [1, 2, 2], "b": [1, 1, 1]})
+    overlay(ax, [1, 2, 3], [1, 2, 3], {"a": [1, 2, 2], "b": [1, 1, 1]})
     assert {series for _, series, _, _ in plotted(fig)} == {"a", "b", "predicted"}
     plt.close(fig)
 

@@ -8,7 +8,8 @@ import torch
 
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
-from hierlib.figures.style import panels, plotted
+from hierlib.figures.data_link import plotted
+from hierlib.figures.style import panels
 from hierlib.papers.fine_grained.drawings.figure1 import (
     draw_alignment,
     draw_images,
