@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import jupytext
 import nbformat
@@ -18,11 +17,13 @@ from nbformat import NotebookNode
 
 from hierlib.files import write_text
 from hierlib.lab import reports
-from hierlib.lab.job import Job
-from hierlib.lab.page import Page, make_job
+from hierlib.lab.job import Job, make_job, numbers_key
+from hierlib.lab.page import Page
 from hierlib.lab.project import Project, UserError
-from hierlib.lab.record import read_record, run_folder, stored_record
+from hierlib.lab.record import read_record
 from hierlib.lab.registry import Paper
+from hierlib.lab.reports import Kept
+from hierlib.lab.store import run_folder, stored_record
 
 # What a page with maths needs of MathJax: 2 of the 30 MB that the package carries.
 MATHJAX = ("tex-mml-chtml.js", "output/chtml/fonts", "input/tex/extensions")
@@ -37,6 +38,8 @@ def render(
         executed[page.id] = refresh_pair(project, page, job)
         if executed[page.id] is None:
             say(f"{page.id} has no {job.profile} run of the present code: its page shows no numbers (hier run {page.id})")
+    if not (project.root / "_toc.yml").exists():
+        raise UserError("there is no _toc.yml in the book's folder, so jupyter-book does not know which pages to render")
     vendor_mathjax(project)
     reports.write(project, registry, jobs, executed, kept_records(project, pages))
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
@@ -48,13 +51,14 @@ def render(
     return project.build / "html" / "index.html"
 
 
-def kept_records(project: Project, pages: list[Page]) -> dict[str, dict[str, Any]]:
-    """The committed records of full-size runs by page, each with the word whether the present code would give it."""
+def kept_records(project: Project, pages: list[Page]) -> dict[str, Kept]:
+    """The committed records of full-size runs by page, each with the word whether the present code gives its numbers."""
     kept = {}
     for page in pages:
-        if record := read_record(project.kept / "paper" / f"{page.id}.json"):
-            device = {name: value for name, value in record["parameters"].items() if name == "device"}
-            kept[page.id] = record | {"current": record["key"] == make_job(project, page, "paper", device).key}
+        if record := read_record(project.kept / "paper" / f"{page.id}.json", alone=True):
+            device = {name: value for name, value in record.parameters.items() if name == "device"}
+            present = numbers_key(project, make_job(project, page, "paper", device))
+            kept[page.id] = Kept(record, current=record.numbers_key == present)
     return kept
 
 
@@ -65,8 +69,8 @@ def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
     """
     pair, path = jupytext.reads(page.text, fmt="md:myst"), page.path.with_suffix(".ipynb")
     executed = None
-    if stored_record(project, job) is not None:
-        executed = nbformat.read(run_folder(project, job) / "executed.ipynb", as_version=4)
+    if record := stored_record(project, job):
+        executed = nbformat.read(run_folder(project, job).notebook_of(record), as_version=4)
         pair = combine_inputs_with_outputs(pair, executed)
         settings = ", ".join(f"{name} = {value}" for name, value in job.parameters.items())
         said = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"

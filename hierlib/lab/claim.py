@@ -17,43 +17,12 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, SupportsFloat
+from typing import Any, SupportsFloat
 
 from hierlib.files import write_text
+from hierlib.lab.record import Check, Finding, RunFolder, Verdict, as_json, short
 
-RELATIONS = {"at_most": "≤", "at_least": "≥", "below": "<", "above": ">", "within": "∈"}
 VERSIONED = ("torch", "numpy", "scipy")
-
-
-class Check(NamedTuple):
-    """One line of the verdict table."""
-
-    name: str
-    kind: Literal["check", "control", "comparison"]
-    value: float
-    relation: str
-    bound: float | tuple[float, float]
-    holds: bool
-    of: list[str]
-    paper: float | None = None
-    interval: tuple[float, float] | None = None
-    breaks: str | None = None
-    restores: str | None = None
-
-    @property
-    def margin(self) -> float:
-        """Distance to the bound in units of the bound (of half the window for `within`); negative when violated."""
-        if isinstance(self.bound, tuple | list):
-            low, high = self.bound
-            return min(self.value - low, high - self.value) / ((high - low) / 2)
-        room = self.bound - self.value if self.relation in ("at_most", "below") else self.value - self.bound
-        return room / (abs(self.bound) or abs(self.value) or 1.0)
-
-    def statement(self) -> str:
-        """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control that breaks a check states what must be violated: `not ≤ 0.02`."""
-        bound: Any = self.bound
-        shown = f"[{_short(bound[0])}, {_short(bound[1])}]" if self.relation == "within" else _short(bound)
-        return f"{'not ' if self.breaks else ''}{RELATIONS[self.relation]} {shown}"
 
 
 class Claim:
@@ -64,7 +33,7 @@ class Claim:
         self.run: dict[str, Any] = json.loads(os.environ.get("HIERLIB_RUN", "{}"))
         if self.run and self.run["page"] != page:
             raise ValueError(f"this page is {self.run['page']}, but its claim says {page}")
-        self.claims: list[str] = list(self.run.get("claims", {})) or [page.partition("/")[2]]
+        self.claims: list[str] = list(self.run.get("claims", [])) or [page.partition("/")[2]]
         self.checks: list[Check] = []
 
     def check(
@@ -89,7 +58,16 @@ class Claim:
         relation, bound = chosen[0]
         if isinstance(bound, tuple | list) and not bound[0] < bound[1]:
             raise ValueError(f"check {name!r}: within needs (low, high) with low < high, got {bound}")
-        self._add(name, "check", value, relation, bound, of, paper=paper, interval=_pair(interval))
+        self._add(
+            name,
+            "check",
+            value,
+            relation,
+            bound,
+            of,
+            paper=None if paper is None else float(paper),
+            interval=_pair(interval),
+        )
 
     def compare(
         self, name: str, value: SupportsFloat, *, paper: float, tolerance: float, of: str | Sequence[str] | None = None
@@ -97,7 +75,7 @@ class Claim:
         """Our number beside the paper's: holds when they differ by at most `tolerance`, which must be positive."""
         if not tolerance > 0:
             raise ValueError(f"comparison {name!r} needs a positive tolerance, got {tolerance}")
-        self._add(name, "comparison", value, "within", (paper - tolerance, paper + tolerance), of, paper=paper)
+        self._add(name, "comparison", value, "within", (paper - tolerance, paper + tolerance), of, paper=float(paper))
 
     def control(self, name: str, value: SupportsFloat, *, breaks: str | None = None, restores: str | None = None) -> None:
         """The quantity of an earlier check with one thing changed, such that its outcome must be the opposite.
@@ -113,7 +91,7 @@ class Claim:
         of = mirrored.of
         self._add(name, "control", value, mirrored.relation, mirrored.bound, of, breaks=breaks, restores=restores)
 
-    def _add(self, name: str, kind: Any, value: SupportsFloat, relation: str, bound: Any, of: Any, **extra: Any) -> None:
+    def _add(self, name: str, kind: Any, value: SupportsFloat, relation: Any, bound: Any, of: Any, **extra: Any) -> None:
         if any(c.name == name for c in self.checks):
             raise ValueError(f"there are two checks named {name!r}")
         owners = [of] if isinstance(of, str) else list(of or self.claims)
@@ -121,12 +99,15 @@ class Claim:
             if self.run and owner not in self.claims:
                 raise ValueError(f"check {name!r} counts for {owner!r}, which the registry does not give to this page")
         number = float(value)
+        bound = (float(bound[0]), float(bound[1])) if relation == "within" else float(bound)
         met = satisfies(number, relation, bound)
         # Not-a-number satisfies nothing, and it is no evidence that a control failed either.
         holds = (not met and math.isfinite(number)) if extra.get("breaks") else met
-        self.checks.append(Check(name, kind, number, relation, bound, holds, owners, **extra))
+        self.checks.append(
+            Check(name=name, kind=kind, value=number, relation=relation, bound=bound, holds=holds, of=owners, **extra)
+        )
 
-    def verdicts(self) -> dict[str, str]:
+    def verdicts(self) -> dict[str, Verdict]:
         """holds, partly or refuted for every claim; undecided without checks or when a control misses its purpose."""
         # By hand there is no registry to ask: the claims are those that the checks name.
         named = dict.fromkeys(owner for c in self.checks for owner in c.of)
@@ -139,14 +120,14 @@ class Claim:
 
         if "folder" in self.run:
             images = sys.modules.get("hierlib.data.images")  # looked up, not imported: most pages load no images
-            result = {
-                "checks": [c._asdict() | {"margin": c.margin} for c in self.checks],
-                "verdicts": self.verdicts(),
-                "loaded": sorted(images.loaded) if images else [],
-                "versions": versions(),
-                "device": device_name(self.run["parameters"].get("device", "cpu")),
-            }
-            write_text(Path(self.run["folder"]) / "claim.json", json.dumps(result))
+            found = Finding(
+                checks=self.checks,
+                verdicts=self.verdicts(),
+                versions=versions(),
+                device=device_name(self.run["parameters"].get("device", "cpu")),
+                loaded=sorted(images.loaded) if images else [],
+            )
+            write_text(RunFolder(Path(self.run["folder"])).finding, as_json(found))
         display(HTML(self._table()))
 
     def _table(self) -> str:
@@ -155,7 +136,7 @@ class Claim:
         kind = {"check": "", "comparison": "", "control": " <span class='hl-tag'>control</span>"}
         rows = "".join(
             f"<tr class='{'hl-holds' if c.holds else 'hl-fails'}'><td><code>{html.escape(c.name)}</code>{kind[c.kind]}</td>"
-            f"<td>{'–' if c.paper is None else _short(c.paper)}</td><td>{_short(c.value)}{_interval(c)}</td>"
+            f"<td>{'–' if c.paper is None else short(c.paper)}</td><td>{short(c.value)}{_interval(c)}</td>"
             f"<td>{html.escape(c.statement())}</td><td>{_outcome(c)}</td></tr>"
             for c in self.checks
         )
@@ -177,7 +158,7 @@ def satisfies(value: float, relation: str, bound: Any) -> bool:
     return bool(tests[relation])
 
 
-def verdict(checks: Sequence[Check]) -> str:
+def verdict(checks: Sequence[Check]) -> Verdict:
     """All checks hold: holds. None: refuted. Some: partly. A control that does not come out as it must: undecided."""
     judged = [c.holds for c in checks if c.kind != "control"]
     if not judged or not all(c.holds for c in checks if c.kind == "control"):
@@ -208,13 +189,8 @@ def _outcome(check: Check) -> str:
 
 
 def _interval(check: Check) -> str:
-    return f" <small>[{_short(check.interval[0])}, {_short(check.interval[1])}]</small>" if check.interval else ""
+    return f" <small>[{short(check.interval[0])}, {short(check.interval[1])}]</small>" if check.interval else ""
 
 
 def _pair(interval: Sequence[float] | None) -> tuple[float, float] | None:
     return None if interval is None else (float(interval[0]), float(interval[1]))
-
-
-def _short(number: Any) -> str:
-    """Four digits are enough to read and to compare."""
-    return f"{float(number):.4g}".replace("-", "−")

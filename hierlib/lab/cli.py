@@ -1,6 +1,5 @@
 """The `hier` command."""
 
-import os
 import sys
 from typing import Annotated
 
@@ -8,10 +7,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from hierlib.lab.console import complain, err, follow, out, show_results
+from hierlib.lab.console import err, out, print_error, print_events, print_results
+from hierlib.lab.parameters import PROFILES
 from hierlib.lab.project import UserError, find_project, nearest
 from hierlib.lab.registry import load_registry
-from hierlib.lab.selection import jobs_for, load
+from hierlib.lab.selection import Request, jobs_for, load
 
 app = typer.Typer(
     add_completion=False,
@@ -53,17 +53,17 @@ def run(
 
     project = find_project()
     _, pages = load(project, claims)
-    assignments = (parameter or []) + ([] if seed is None else [f"seed={seed}"])
-    work = jobs_for(project, pages, profile, device, assignments, here=scheduler is None)
+    changes = (*(parameter or []), *([] if seed is None else [f"seed={seed}"]))
+    work = jobs_for(project, pages, Request(profile, device, changes), here=scheduler is None)
     if scheduler:
         from hierlib.lab.cluster import cluster
 
         backend = cluster(scheduler)
     else:
-        backend = runner.local(jobs or (1 if device == "cuda" else os.cpu_count() or 1))
-    failed = follow(runner.run(project, work, backend, timeout, force))
-    if parameter or seed is not None:
-        show_results(project, work)
+        backend = runner.local(runner.pages_at_once(device, jobs))
+    failed = print_events(runner.run(project, work, backend, runner.Settings(timeout, force)))
+    if changes:
+        print_results(project, work, tables=bool(claims))
     if failed:
         raise typer.Exit(1)
 
@@ -99,8 +99,8 @@ def show(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A claim or 
 
     Example: [bold]hier show fine-grained/thm4.1[/bold]
     """
-    from hierlib.lab.page import PROFILES, make_job, resolve
-    from hierlib.lab.record import stored_record
+    from hierlib.lab.job import make_job
+    from hierlib.lab.store import stored_record
 
     project = find_project()
     registry, pages = load(project, [claim])
@@ -111,14 +111,14 @@ def show(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A claim or 
             entry = paper.entry(name)
             out.print(f"  {entry.kind} {name} ({escape(entry.place)}), expected: {entry.expected}\n    {escape(entry.says)}")
         table = Table("parameter", "type", "allowed", *PROFILES, "meaning")
-        values = {profile: resolve(page, profile, {}) for profile in PROFILES}
+        values = {profile: page.values(profile, {}) for profile in PROFILES}
         for p in page.parameters.values():
             shown = [str(values[profile][p.name]) for profile in PROFILES]
             table.add_row(p.name, p.type, escape(p.allowed), *map(escape, shown), escape(p.meaning))
         out.print(table)
         for profile in PROFILES:
             record = stored_record(project, make_job(project, page, profile, {}))
-            found = f"{record['verdicts']}, {record['seconds']} s, {record['started']}" if record else "not run"
+            found = f"{record.verdicts}, {record.seconds} s, {record.started}" if record else "not run"
             out.print(f"  {profile}: {escape(found)}")
 
 
@@ -134,9 +134,8 @@ def book(profile: ProfileOption = "quick", device: DeviceOption = "cpu") -> None
 
     project = find_project()
     registry, pages = load(project)
-    address = render(
-        project, registry, pages, jobs_for(project, pages, profile, device), lambda line: out.print(escape(line))
-    )
+    jobs = jobs_for(project, pages, Request(profile, device))
+    address = render(project, registry, pages, jobs, lambda line: out.print(escape(line)))
     out.print(f"the book is at {address}")
 
 
@@ -150,7 +149,7 @@ def check(claims: Claims = None, profile: ProfileOption = "quick", device: Devic
 
     project = find_project()
     _, pages = load(project, claims)
-    comparisons = [compare(project, job) for job in jobs_for(project, pages, profile, device)]
+    comparisons = [compare(project, job) for job in jobs_for(project, pages, Request(profile, device))]
     moves = [move for comparison in comparisons for move in comparison.moves]
     problems = [problem for comparison in comparisons for problem in comparison.problems]
     for comparison in comparisons:
@@ -176,7 +175,7 @@ def accept(
     profile: ProfileOption = "quick",
     device: DeviceOption = "cpu",
     seeds: Annotated[str, typer.Option(help="Seeds to calibrate on, at least five.")] = "0,1,2,3,4",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time; as for `hier run`.")] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a page is stopped.")] = 1800,
 ) -> None:
     """Run pages on several seeds and store value and tolerance of every quantity.
@@ -185,31 +184,21 @@ def accept(
 
     Example: [bold]hier accept fine-grained/thm4.1 --seeds 0,1,2,3,4[/bold]
     """
-    try:
-        chosen = sorted({int(word) for word in seeds.split(",")})
-    except ValueError:
-        raise UserError(f"--seeds {seeds}: write whole numbers with commas, for example 0,1,2,3,4") from None
-    if len(chosen) < 5:
-        raise UserError(f"--seeds {seeds}: a tolerance needs at least five seeds")
     from hierlib.lab import numbers, runner
-    from hierlib.lab.record import stored_record
 
+    chosen = numbers.read_seeds(seeds)
     project = find_project()
     _, pages = load(project, claims)
-    grid = {page.id: {s: jobs_for(project, [page], profile, device, [f"seed={s}"])[0] for s in chosen} for page in pages}
-    everything = [job for row in grid.values() for job in row.values()]
-    failed = follow(runner.run(project, everything, runner.local(jobs or os.cpu_count() or 1), timeout))
-    for page, row in grid.items():
-        records = {s: record for s, job in row.items() if (record := stored_record(project, job)) is not None}
-        odd = [f"seed {s} gives {r['verdicts']}" for s, r in records.items() if r["verdicts"] != row[s].claims]
-        odd += [f"seed {s} gives no number for {name}" for s, r in records.items() for name in numbers.not_finite(r)]
-        if odd or len(records) < len(chosen):
-            reason = "; ".join(odd) or "a run is missing"
-            err.print(f"[red]{page} not accepted:[/red] {escape(reason)}", soft_wrap=True)
+    grid = [{s: jobs_for(project, [page], Request(profile, device, (f"seed={s}",)))[0] for s in chosen} for page in pages]
+    everything = [job for row in grid for job in row.values()]
+    backend = runner.local(runner.pages_at_once(device, jobs))
+    failed = print_events(runner.run(project, everything, backend, runner.Settings(timeout)))
+    for row in grid:
+        try:
+            out.print(f"accepted {project.relative(numbers.calibrate(project, row))}")
+        except UserError as error:
+            err.print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
             failed += 1
-            continue
-        numbers.accept(project, row[chosen[0]], records)
-        out.print(f"accepted {project.relative(numbers.numbers_file(project, row[chosen[0]]))}")
     if failed:
         raise typer.Exit(1)
 
@@ -231,7 +220,7 @@ def data(
 
     if not names:
         project = find_project()
-        jobs = jobs_for(project, load(project)[1], profile, "cpu")
+        jobs = jobs_for(project, load(project)[1], Request(profile))
         names = sorted({name for job in jobs for name in job.data})
     try:
         for name in names:
@@ -271,11 +260,11 @@ def main() -> None:
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
     except UserError as error:
-        code = complain(str(error), 2)
+        code = print_error(str(error), 2)
     except typer.TyperException as error:  # an unknown command or option, or a value that is not a number
-        code = complain(error.format_message(), 2)
+        code = print_error(error.format_message(), 2)
     except OSError as error:
-        code = complain(str(error), 1)
+        code = print_error(str(error), 1)
     except KeyboardInterrupt:
         code = 130
     if code == 130:  # typer turns Ctrl-C into this code

@@ -1,41 +1,125 @@
-"""Which modules of a package a piece of code really imports, found by reading it.
+"""Which modules of a package a piece of code really imports, and what they mean; found by reading, without importing.
 
-One edited module then re-runs exactly the pages that use it, and none that do not.
+A module means its syntax tree without docstrings and comments, together with the files of the same name beside it
+(`label_designer.js` belongs to `label_designer.py`). So a comment, a docstring or a version number re-runs nothing, and a
+changed formula re-runs exactly the pages that use its module.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+ASSETS = (".js", ".css", ".html")
+Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def imported_modules(cells: Iterable[str], package: Path) -> set[Path]:
-    """Files of `package` (a folder with `__init__.py`) that the code cells import, transitively.
+class Module(NamedTuple):
+    """What a file imports of its package, and the digest of what it means."""
 
-    A cell that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything.
+    imports: frozenset[Path]
+    digest: str
+
+
+def parsed(cells: Iterable[str]) -> ast.Module | None:
+    """The syntax tree of code cells, one after the other, without docstrings; None when one of them is not Python."""
+    try:
+        return without_docstrings(ast.parse("\n".join(map(_without_magics, cells))))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def imported_modules(tree: ast.Module | None, package: Path) -> dict[Path, Module]:
+    """Files of `package` (a folder with `__init__.py`) that a piece of code imports, directly or through one another.
+
+    Code that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything.
     """
-    found: set[Path] = set()
-    waiting: list[Path] = []
-    for cell in cells:
-        try:
-            waiting.extend(_mentioned(_without_magics(cell), package))
-        except SyntaxError:
-            waiting.extend(package.rglob("*.py"))
+    found: dict[Path, Module] = {}
+    waiting = list(package.rglob("*.py") if tree is None else _mentioned(tree, package))
     while waiting:
         path = waiting.pop()
         if path not in found:
-            found.add(path)
-            waiting.extend(_mentioned_in_file(path, package, path.stat().st_mtime_ns))
+            found[path] = read_module(path, package)
+            waiting.extend(found[path].imports)
     return found
 
 
+def modules_digest(modules: Mapping[Path, Module], package: Path) -> str:
+    """One digest of what the modules mean."""
+    lines = sorted(f"{path.relative_to(package).as_posix()}\0{module.digest}" for path, module in modules.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:20]
+
+
+def package_digest(package: Path) -> str:
+    """One digest of every file of the package, to the letter: two machines with the same one run the same code."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", *ASSETS)):
+        total.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:20]
+
+
+def meaning(node: Any) -> str:
+    """A syntax tree as text, without positions.
+
+    Not `ast.dump`: empty fields are left out here, so that the text is the same on every version of Python, the next of
+    which may add fields (3.12 did) or print them otherwise (3.13 does).
+    """
+    if isinstance(node, ast.AST):
+        given = [(name, value) for name in node._fields if (value := getattr(node, name, None)) is not None and value != []]
+        return f"{type(node).__name__}({','.join([f'{name}={meaning(value)}' for name, value in given])})"
+    if isinstance(node, list):
+        return f"[{','.join([meaning(item) for item in node])}]"
+    return repr(node)
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in (tree, *_statements(tree)):
+        if isinstance(node, Scope) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body = node.body[1:]
+    return tree
+
+
+def read_module(path: Path, package: Path) -> Module:
+    """What a module imports and means, read once per process and state of its files."""
+    name = os.fspath(path)
+    stem = name.removesuffix(".py")
+    stamps = {file: _modified(file) for file in (name, *(stem + end for end in ASSETS))}
+    return _read_module(tuple((file, stamp) for file, stamp in stamps.items() if stamp), package)
+
+
 @cache
-def _mentioned_in_file(path: Path, package: Path, modified: int) -> tuple[Path, ...]:
-    return tuple(_mentioned(path.read_text(), package))
+def _read_module(files: tuple[tuple[str, int], ...], package: Path) -> Module:
+    module, *assets = (Path(file).read_bytes() for file, _ in files)
+    tree = without_docstrings(ast.parse(module))
+    total = hashlib.sha256(meaning(tree).encode())
+    for content in assets:
+        total.update(content)
+    return Module(frozenset(_mentioned(tree, package)), total.hexdigest())
 
 
-def _mentioned(code: str, package: Path) -> Iterator[Path]:
-    for node in ast.walk(ast.parse(code)):
+def _modified(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _statements(node: Any) -> Iterator[ast.AST]:
+    """All statements below a node, however deep; expressions are passed over, no import or definition is in them."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        below = getattr(node, field, None)
+        for statement in below if isinstance(below, list) else ():
+            yield statement
+            yield from _statements(statement)
+
+
+def _mentioned(tree: ast.Module, package: Path) -> Iterator[Path]:
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _files(alias.name, package)

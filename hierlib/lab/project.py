@@ -21,6 +21,7 @@ class Project:
         self.build = root / "_build"
         self.runs = self.build / "runs"
         self.failed = self.build / "failed"
+        self.checkpoints = self.build / "checkpoints"  # of pages that were interrupted, by key
         self.numbers = root / "tests" / "numbers"
         self.kept = root / "book" / "records"  # records of `paper` runs, committed with their provenance
 
@@ -29,9 +30,9 @@ class Project:
         return str(path.relative_to(self.root))
 
 
-def find_project(start: Path | None = None) -> Project:
-    """The project around `start` (default: `HIERLIB_PROJECT`, else the current folder)."""
-    here = Path(start or os.environ.get("HIERLIB_PROJECT") or Path.cwd()).resolve()
+def find_project() -> Project:
+    """The project around `HIERLIB_PROJECT`, else around the current folder."""
+    here = Path(os.environ.get("HIERLIB_PROJECT") or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / "book" / "claims").is_dir():
             return Project(folder)

@@ -1,76 +1,169 @@
-"""Records: what a run found, kept under its key with a digest of every file, so that damage is seen.
+"""Records: what a run found, typed, with a digest of every file, so that damage is seen; and the files of a run's folder.
 
-A finished run is a folder `_build/runs/<paper>/<page>/<key>/` with `record.json` and `executed.ipynb`. It appears
-under its name in one rename, complete, or not at all.
+A page's own process imports this module, so it imports next to nothing of the rest.
 """
 
 import hashlib
 import json
 import os
-import shutil
-import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from hierlib.lab.job import Job
-from hierlib.lab.project import Project
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from hierlib.files import write_text
 
-def run_folder(project: Project, job: Job) -> Path:
-    return project.runs / job.page / job.key
-
-
-def stored_record(project: Project, job: Job) -> dict[str, Any] | None:
-    """The record of a finished run, or None when there is none or it is damaged."""
-    return read_record(run_folder(project, job) / "record.json")
+RELATIONS = {"at_most": "≤", "at_least": "≥", "below": "<", "above": ">", "within": "∈"}
+Relation = Literal["at_most", "at_least", "below", "above", "within"]
+Verdict = Literal["holds", "partly", "refuted", "undecided"]
 
 
-def damage(project: Project, job: Job) -> Path | None:
-    """The folder of a stored run that no longer matches its digests."""
-    folder = run_folder(project, job)
-    return folder if folder.exists() and stored_record(project, job) is None else None
+class Model(BaseModel):
+    """What is written as JSON: unknown keys are mistakes; not-a-number is written as Python reads it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
-    """A record whose own digest and whose files' digests are right, else None."""
+class Check(Model):
+    """One line of the verdict table."""
+
+    name: str
+    kind: Literal["check", "control", "comparison"]
+    value: float
+    relation: Relation
+    bound: float | tuple[float, float]
+    holds: bool
+    of: list[str]
+    paper: float | None = None
+    interval: tuple[float, float] | None = None
+    breaks: str | None = None
+    restores: str | None = None
+
+    @property
+    def margin(self) -> float:
+        """Distance to the bound in units of the bound (of half the window for `within`); negative when violated."""
+        if isinstance(self.bound, tuple):
+            low, high = self.bound
+            return min(self.value - low, high - self.value) / ((high - low) / 2)
+        room = self.bound - self.value if self.relation in ("at_most", "below") else self.value - self.bound
+        return room / (abs(self.bound) or abs(self.value) or 1.0)
+
+    def statement(self) -> str:
+        """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control that breaks a check states what must be violated: `not ≤ 0.02`."""
+        bound = self.bound
+        shown = f"[{short(bound[0])}, {short(bound[1])}]" if isinstance(bound, tuple) else short(bound)
+        return f"{'not ' if self.breaks else ''}{RELATIONS[self.relation]} {shown}"
+
+
+class Finding(Model):
+    """What a page hands to the process that runs it when its claim is closed."""
+
+    checks: list[Check]
+    verdicts: dict[str, Verdict]
+    versions: dict[str, str]
+    device: str
+    loaded: list[str]  # the data sets that it opened
+
+
+class Record(Model):
+    """A finished run: what was found, with what settings, by what code, when and where."""
+
+    page: str
+    profile: str
+    standard: bool
+    parameters: dict[str, Any]
+    data: list[str]
+    claims: list[str]
+    key: str
+    numbers_key: str
+    commit: str
+    threads: int
+    checks: list[Check]
+    verdicts: dict[str, Verdict]
+    versions: dict[str, str]
+    device: str
+    started: str
+    seconds: float
+    peak_mb: int
+    files: dict[str, str]  # name of a file beside the record -> sha256
+    digest: str = ""
+
+    def content_digest(self) -> str:
+        content = self.model_dump(exclude={"digest"})
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class RunFolder(NamedTuple):
+    """The folder of a run and the files in it: their names stand here and nowhere else."""
+
+    path: Path
+
+    @property
+    def job(self) -> Path:
+        """What is to be run, for the process that runs it."""
+        return self.path / "job.json"
+
+    @property
+    def finding(self) -> Path:
+        """What the page found, for the process that runs it."""
+        return self.path / "claim.json"
+
+    @property
+    def errors(self) -> Path:
+        """What the processes of a run wrote to standard error."""
+        return self.path / "stderr.txt"
+
+    @property
+    def notebook(self) -> Path:
+        """The executed notebook of a run that is not sealed yet; a failed one is partial."""
+        return self.path / "executed.ipynb"
+
+    @property
+    def record(self) -> Path:
+        return self.path / "record.json"
+
+    def notebook_of(self, record: Record) -> Path:
+        """The executed notebook of a sealed run."""
+        return self.path / next(iter(record.files))
+
+    def seal(self, record: Record) -> Record:
+        """Give the notebook a name of its own and write the record that names it, with the digests of both."""
+        digest = _sha256(self.notebook)
+        name = f"executed-{digest[:12]}.ipynb"
+        os.replace(self.notebook, self.path / name)
+        sealed = record.model_copy(update={"files": {name: digest}})
+        sealed = sealed.model_copy(update={"digest": sealed.content_digest()})
+        write_text(self.record, as_json(sealed))
+        return sealed
+
+    def clear(self) -> None:
+        """Only the record and its notebook are kept of a run that ended well."""
+        for path in (self.job, self.finding, self.errors):
+            path.unlink(missing_ok=True)
+
+
+def as_json(model: Model) -> str:
+    return json.dumps(model.model_dump(), indent=1, ensure_ascii=False) + "\n"
+
+
+def read_record(path: Path, alone: bool = False) -> Record | None:
+    """A record whose own digest and whose files' digests are right, else None. A kept record travels `alone`."""
     try:
-        record: dict[str, Any] = json.loads(path.read_text())
-        if record["digest"] != _digest(record):
+        record = Record.model_validate_json(path.read_bytes())
+        if record.digest != record.content_digest():
             return None
-        for name, expected in record["files"].items():
-            beside = (path.parent / name).exists() or path.parent.name == record["key"]  # a kept record travels alone
-            if beside and hashlib.sha256((path.parent / name).read_bytes()).hexdigest() != expected:
-                return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        if not alone and any(_sha256(path.parent / name) != expected for name, expected in record.files.items()):
+            return None
+    except (OSError, ValidationError):
         return None
     return record
 
 
-def seal(working: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Write `record.json` into a working folder, with the digests of the files beside it."""
-    files = {"executed.ipynb": hashlib.sha256((working / "executed.ipynb").read_bytes()).hexdigest()}
-    sealed = record | {"files": files}
-    sealed["digest"] = _digest(sealed)
-    (working / "record.json").write_text(json.dumps(sealed, indent=1, ensure_ascii=False) + "\n")
-    return sealed
+def short(number: float) -> str:
+    """Four digits are enough to read and to compare."""
+    return f"{float(number):.4g}".replace("-", "−")
 
 
-def store(project: Project, job: Job, working: Path, replace: bool = False) -> None:
-    """Move a sealed working folder to its place. Of two runs of the same key the first one stays, unless asked."""
-    target = run_folder(project, job)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists() and (replace or stored_record(project, job) is None):
-        aside = target.with_name(f".replaced-{uuid.uuid4().hex[:8]}")
-        os.replace(target, aside)
-        shutil.rmtree(aside, ignore_errors=True)
-    try:
-        os.rename(working, target)
-    except OSError:
-        if stored_record(project, job) is None:
-            raise
-        shutil.rmtree(working, ignore_errors=True)
-
-
-def _digest(record: dict[str, Any]) -> str:
-    content = {name: value for name, value in record.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,16 +4,19 @@ It says what is claimed, where, which page tests it, and which verdict is expect
 errata page are computed from it; a verdict that differs from the expected one, in either direction, fails CI.
 """
 
+import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hierlib.lab.project import Project, UserError, nearest
 
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-Verdict = Literal["holds", "partly", "refuted"]
+Expected = Literal["holds", "partly", "refuted"]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]  # becomes part of a file name and of an address
 Kind = Literal[
     "theorem", "lemma", "corollary", "proposition", "definition", "example",
     "algorithm", "figure", "table", "remark", "claim", "tool",
@@ -30,13 +33,13 @@ class Strict(BaseModel):
 class Entry(Strict):
     """One claim: its id within the paper, what it says, and the page that tests it or the reason why none can."""
 
-    id: str
+    id: Name
     kind: Kind
     place: str
     says: str
     priority: Literal["A", "B", "C"]
-    expected: Verdict | None = None
-    page: str | None = None
+    expected: Expected | None = None
+    page: Name | None = None
     untestable: str | None = None
 
     @property
@@ -48,7 +51,7 @@ class Entry(Strict):
 class Erratum(Strict):
     """Something printed that is not right, and what it should be."""
 
-    id: str
+    id: Name
     claim: str
     place: str
     printed: str
@@ -60,7 +63,7 @@ class Erratum(Strict):
 class Paper(Strict):
     """One paper with all its claims and errata."""
 
-    paper: str
+    slug: Name
     part: int
     title: str
     authors: str
@@ -91,15 +94,15 @@ class Loader(BASE):
 def load_registry(project: Project) -> dict[str, Paper]:
     """All papers by slug, in the order of the book's parts."""
     papers = [load_paper(path) for path in sorted(project.claims.glob("*.yml"))]
-    return {paper.paper: paper for paper in sorted(papers, key=lambda paper: paper.part)}
+    return {paper.slug: paper for paper in sorted(papers, key=lambda paper: paper.part)}
 
 
 def load_paper(path: Path) -> Paper:
     """One registry file, or a sentence with file and line."""
     text = read_text(path, path.name)
     paper: Paper = parse(Paper, text, path.name)
-    if paper.paper != path.stem:
-        raise UserError(f"{path.name}, line {line_of(text, ('paper',))}: paper is {paper.paper!r}, the file {path.stem!r}")
+    if paper.slug != path.stem:
+        raise UserError(f"{path.name}, line {line_of(text, ('slug',))}: slug is {paper.slug!r}, the file {path.stem!r}")
     ids = [entry.id for entry in paper.claims]
     corrected = {erratum.claim for erratum in paper.errata}
     for number, entry in enumerate(paper.claims):
@@ -124,10 +127,14 @@ def load_paper(path: Path) -> Paper:
 def read_text(path: Path, name: str) -> str:
     """The text of a file that people write."""
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise UserError(f"{name}, line {line}: not valid UTF-8 text") from None
+    if found := CONTROL.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise UserError(f"{name}, line {line}: a control character ({found[0]!r}) that no text needs")
+    return text
 
 
 def parse(model: type[Any], text: str, file: str, first_line: int = 1) -> Any:

@@ -6,17 +6,17 @@ import io
 import re
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbformat import NotebookNode
 from PIL import Image
 
 from hierlib.files import arriving, write_text
-from hierlib.lab.claim import Check
 from hierlib.lab.job import Job
 from hierlib.lab.project import Project
-from hierlib.lab.record import stored_record
+from hierlib.lab.record import Record
 from hierlib.lab.registry import Entry, Paper
+from hierlib.lab.store import stored_record
 
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
 THUMBNAIL = 480  # pixels
@@ -29,12 +29,26 @@ page yet are readings that still have to be put to a test; they are marked so.
 """
 
 
+class Kept(NamedTuple):
+    """The committed record of a full-size run, and whether the present code would give its numbers."""
+
+    record: Record
+    current: bool
+
+    @property
+    def profile(self) -> str:
+        return self.record.profile + ("" if self.current else " (earlier code)")
+
+
+Records = dict[str, Record | None]
+
+
 def write(
     project: Project,
     registry: dict[str, Paper],
     jobs: list[Job],
     executed: dict[str, NotebookNode | None],
-    kept: dict[str, dict[str, Any]],
+    kept: dict[str, Kept],
 ) -> None:
     """Write all four below `book/`. `kept` holds the committed records of full-size runs, by page."""
     records = {job.page: stored_record(project, job) for job in jobs}
@@ -46,18 +60,18 @@ def write(
     write_text(book / "gallery.md", gallery(project, executed))
 
 
-def ledger(registry: dict[str, Paper], records: dict[str, Any], kept: dict[str, Any], profile: str) -> str:
+def ledger(registry: dict[str, Paper], records: Records, kept: dict[str, Kept], profile: str) -> str:
     """Every registered claim with its verdict, the tightest measurement and its margin."""
     rows: list[str] = []
     found: dict[str, Counter[str]] = {}
     for paper in registry.values():
-        found[paper.paper] = Counter()
+        found[paper.slug] = Counter()
         for entry in paper.claims:
-            page = f"{paper.paper}/{entry.page}" if entry.page else ""
+            page = f"{paper.slug}/{entry.page}" if entry.page else ""
             row, verdict = _ledger_row(paper, entry, page, records.get(page), kept.get(page))
             rows.append(row)
             if not entry.ours:
-                found[paper.paper][verdict] += 1
+                found[paper.slug][verdict] += 1
     counts: Counter[str] = sum(found.values(), Counter())
     total = counts.total()
     tested = sum(counts[word] for word in VERDICTS)
@@ -90,11 +104,6 @@ where a claim does not hold. Click a column to sort, a claim to see its page. Nu
 """
 
 
-def profile_of(record: dict[str, Any]) -> str:
-    """The profile of a run; a kept one says so when the code has moved on since."""
-    return str(record["profile"]) + ("" if record.get("current", True) else " (earlier code)")
-
-
 def _coverage(registry: dict[str, Paper], found: dict[str, Counter[str]]) -> str:
     """How far each paper is tested, as a table."""
     shown = [word for word in OUTCOMES if any(counts[word] for counts in found.values())]
@@ -106,32 +115,33 @@ def _coverage(registry: dict[str, Paper], found: dict[str, Counter[str]]) -> str
         "|---" * (len(shown) + 2) + "|",
     ]
     for slug, paper in registry.items():
-        link = f"[{paper.title}](https://arxiv.org/abs/{paper.arxiv})"
+        link = f"[{_plain(paper.title)}](https://arxiv.org/abs/{_plain(paper.arxiv)})"
         numbers = " | ".join(str(found[slug][word] or "") for word in shown)
         lines.append(f"| {link}, {paper.year} | {found[slug].total()} | {numbers} |")
     return "\n".join([*lines, "```", ""])
 
 
-def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -> tuple[str, str]:
-    name = html.escape(f"{paper.paper}/{entry.id}")
+def _ledger_row(paper: Paper, entry: Entry, page: str, record: Record | None, kept: Kept | None) -> tuple[str, str]:
+    name = html.escape(f"{paper.slug}/{entry.id}")
     link = f"<a href='../notebooks/{page}.html'>{name}</a>" if page else name
     verdict, cells, why = "not yet tested", ["", "", "", "", ""], ""
     if entry.untestable:
         verdict, why = "cannot be tested", f"<br><small>{_maths(entry.untestable)}</small>"
     elif page and record is None:
         verdict = "not run"
-    elif page:
-        verdict = record["verdicts"][entry.id]
-        tight = min(
-            (c for c in record["checks"] if entry.id in c["of"] and c["kind"] != "control"), key=lambda c: c["margin"]
-        )
-        check = Check(**{key: value for key, value in tight.items() if key != "margin"})
-        cells = [
-            f"<code>{html.escape(check.name)}</code> = {check.value:.3g} {html.escape(check.statement())}",
-            "" if check.paper is None else f"{check.paper:.3g}",
-            f"{100 * tight['margin']:.0f}&nbsp;%",
-            record["profile"] + ("" if kept is None else f", {profile_of(kept)}"),
-            f"{record['seconds']:.0f}&nbsp;s",
+    elif page and record:
+        verdict = record.verdicts.get(entry.id, "not run")
+        judged = [check for check in record.checks if entry.id in check.of and check.kind != "control"]
+        if judged:
+            tight = min(judged, key=lambda check: check.margin)
+            cells[:3] = [
+                f"<code>{html.escape(tight.name)}</code> = {tight.value:.3g} {html.escape(tight.statement())}",
+                "" if tight.paper is None else f"{tight.paper:.3g}",
+                f"{100 * tight.margin:.0f}&nbsp;%",
+            ]
+        cells[3:] = [
+            html.escape(", ".join([record.profile, *([kept.profile] if kept else [])])),
+            f"{record.seconds:.0f}&nbsp;s",
         ]
     place = f"<small>{html.escape(entry.kind)}, {_maths(entry.place)}</small>"
     columns = [
@@ -140,53 +150,56 @@ def _ledger_row(paper: Paper, entry: Entry, page: str, record: Any, kept: Any) -
         f"<span class='hl-{verdict.split()[0]}'>{verdict}</span>",
         *cells,
     ]
-    row = f"<tr data-paper='{paper.paper}' data-verdict='{verdict}'>" + "".join(f"<td>{c}</td>" for c in columns) + "</tr>\n"
+    row = f"<tr data-paper='{paper.slug}' data-verdict='{verdict}'>" + "".join(f"<td>{c}</td>" for c in columns) + "</tr>\n"
     return row, verdict
 
 
-def errata(registry: dict[str, Paper], records: dict[str, Any]) -> str:
+def errata(registry: dict[str, Paper], records: Records) -> str:
     """What is printed and not right, with a link to the place `(<paper>-<erratum>)=` on the page that shows it."""
     parts = [ERRATA]
     for paper in registry.values():
         if not paper.errata:
             continue
-        parts.append(f"\n## {paper.title}\n\n{paper.authors}, {paper.year} {{cite:p}}`{paper.cite}`\n")
+        parts.append(f"\n## {_plain(paper.title)}\n\n{_plain(paper.authors)}, {paper.year} {{cite:p}}`{paper.cite}`\n")
         for erratum in paper.errata:
-            page = f"{paper.paper}/{paper.entry(erratum.claim).page}"
+            page = f"{paper.slug}/{paper.entry(erratum.claim).page}"
             evidence = "Not yet put to a test."
-            if records.get(page):
-                verdict = records[page]["verdicts"][erratum.claim]
-                evidence = f"Evidence: {{ref}}`{page} <{paper.paper}-{erratum.id.lower()}>`, verdict *{verdict}*."
+            if record := records.get(page):
+                verdict = record.verdicts.get(erratum.claim, "not run")
+                evidence = f"Evidence: {{ref}}`{page} <{paper.slug}-{erratum.id.lower()}>`, verdict *{verdict}*."
+            printed, correct, why, effect, place = map(
+                _plain, (erratum.printed, erratum.correct, erratum.why, erratum.effect, erratum.place)
+            )
             parts.append(
-                f"\n**{erratum.id}. {erratum.place}** (`{paper.paper}/{erratum.claim}`)\n"
-                f": *Printed*: {erratum.printed}\n\n  *Should be*: {erratum.correct}\n\n"
-                f"  {erratum.why} *{erratum.effect}* {evidence}\n"
+                f"\n**{erratum.id}. {place}** (`{paper.slug}/{erratum.claim}`)\n"
+                f": *Printed*: {printed}\n\n  *Should be*: {correct}\n\n"
+                f"  {why} *{effect}* {evidence}\n"
             )
     return "".join(parts)
 
 
-def status(records: dict[str, Any], kept: dict[str, Any]) -> str:
+def status(records: Records, kept: dict[str, Kept]) -> str:
     """When, where and with what every number was made."""
-    made = [(page, r) for group in (records, kept) for page, r in group.items() if r is not None]
+    made = [(r, r.profile) for r in records.values() if r] + [(k.record, k.profile) for k in kept.values()]
     if not made:
         return "# Status\n\nNo page has been run yet.\n"
-    oldest = min(datetime.fromisoformat(r["started"]) for _, r in made)
+    oldest = min(datetime.fromisoformat(r.started) for r, _ in made)
     age = datetime.now(UTC) - oldest
-    versions = ", ".join(f"{name} {number}" for name, number in made[0][1]["versions"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in made[0][0].versions.items())
     shown = f"{age.days} days" if age.days else f"{age.seconds // 3600} h {age.seconds % 3600 // 60} min"
     lines = [
         f"{WIDE}# Status\n\n",
-        f"{len(made)} runs with {versions}. The oldest number in this book was {shown} old when it was built.\n\n",
+        f"{len(made)} runs with {_plain(versions)}. The oldest number in this book was {shown} old when it was built.\n\n",
         "```{table}\n:class: hl-small\n\n",
         "| page | profile | verdicts | run at (UTC) | seconds | peak MB | threads | device | seed | commit |\n",
         "|---|---|---|---|---|---|---|---|---|---|\n",
     ]
-    for page, r in made:
-        verdicts = ", ".join(f"{claim}: {verdict}" for claim, verdict in r["verdicts"].items())
-        when, commit = r["started"][:16].replace("T", " "), f"`{r['commit'][:7]}`" if r["commit"] else "–"
-        values = [f"[{page}](../notebooks/{page}.ipynb)", profile_of(r), verdicts, when, f"{r['seconds']:.1f}"]
-        values += [r["peak_mb"], r["threads"], r["device"], r["parameters"]["seed"], commit]
-        lines.append("| " + " | ".join(map(str, values)) + " |\n")
+    for r, profile in made:
+        verdicts = ", ".join(f"{claim}: {verdict}" for claim, verdict in r.verdicts.items())
+        when, commit = r.started[:16].replace("T", " "), f"`{r.commit[:7]}`" if r.commit else "–"
+        values = [f"[{r.page}](../notebooks/{r.page}.ipynb)", profile, verdicts, when, f"{r.seconds:.1f}"]
+        values += [str(r.peak_mb), str(r.threads), _plain(r.device), str(r.parameters["seed"]), commit]
+        lines.append("| " + " | ".join(values) + " |\n")
     return "".join(lines) + "```\n"
 
 
@@ -228,3 +241,8 @@ def _maths(text: str, escaped: bool = False) -> str:
     """Text with $maths$ for a raw HTML cell, where MathJax looks for \\( and \\)."""
     safe = text if escaped else html.escape(text, quote=False)
     return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", safe)
+
+
+def _plain(text: str) -> str:
+    """Text for a Markdown page, in which only formulas keep their `<`: a registry or a record may come from elsewhere."""
+    return re.sub(r"\$[^$]+\$|<", lambda found: "&lt;" if found[0] == "<" else found[0], text)

@@ -4,142 +4,192 @@ Each page runs in a process of its own, here or on a Dask cluster. A run that fa
 an interrupted run leaves nothing behind, and the next one continues where it stopped.
 """
 
+import fcntl
 import json
 import os
+import queue
 import shutil
-import socket
 import subprocess
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import psutil
+from typing import Literal, NamedTuple
 
 from hierlib.data.catalogue import damaged
 from hierlib.files import write_text
-from hierlib.lab.execute import Outcome, run_isolated, stop
-from hierlib.lab.job import Job
+from hierlib.lab.job import Job, numbers_key
+from hierlib.lab.process import Attempt, Outcome, Slot
 from hierlib.lab.project import Project
-from hierlib.lab.record import damage, run_folder, store, stored_record
+from hierlib.lab.record import RunFolder
+from hierlib.lab.store import broken_run, run_folder, store, stored_record
 
-Backend = Callable[[Project, list[Job], float, bool], Iterator[tuple[Job, Outcome | None]]]
+Status = Literal["skipped", "damaged", "fetching", "started", "done", "failed", "unavailable"]
 
 
 class Event(NamedTuple):
-    """What happened to one job: skipped, started, done, failed or unavailable, with a sentence where there is one."""
+    """What happened to one job, with a sentence where there is one."""
 
     job: Job
-    kind: str
+    status: Status
     message: str = ""
     seconds: float = 0.0
 
 
-def run(project: Project, jobs: Iterable[Job], backend: Backend, timeout: float, force: bool = False) -> Iterator[Event]:
+class Settings(NamedTuple):
+    """What holds for all jobs of one run. `force`: a run that is up to date is made again and replaced."""
+
+    timeout: float
+    force: bool = False
+
+
+Backend = Callable[[Project, Path, list[Job], Settings], Iterator[Event]]
+
+
+def run(project: Project, jobs: Iterable[Job], backend: Backend, settings: Settings) -> Iterator[Event]:
     """Bring every job up to date and report as it goes. Successes are stored at once."""
-    sweep(project)
     due = []
     for job in jobs:
-        if (broken := damage(project, job)) is not None:
+        if (broken := broken_run(project, job)) is not None:
             yield Event(job, "damaged", f"{project.relative(broken)} does not match its digest; running the page again")
-        if not force and stored_record(project, job) is not None:
-            yield Event(job, "skipped")
-        else:
             due.append(job)
-    with closing(backend(project, due, timeout, force)) as progress:  # type: ignore[type-var]
-        for job, outcome in progress:
-            yield Event(job, "started") if outcome is None else Event(job, *outcome)
+        elif settings.force or stored_record(project, job) is None:
+            due.append(job)
+        else:
+            yield Event(job, "skipped")
+    if due:
+        with working_folder(project) as working, closing(backend(project, working, due, settings)) as events:  # type: ignore[type-var]
+            yield from events
+
+
+def pages_at_once(device: str, asked: int | None) -> int:
+    """One page per core, but one at a time on a GPU, where two kernels would fight for the memory of one card."""
+    return asked or (1 if device == "cuda" else os.cpu_count() or 1)
 
 
 def local(count: int) -> Backend:
     """A backend that runs `count` pages at a time on this machine and shares its cores among them."""
 
-    def backend(project: Project, jobs: list[Job], timeout: float, force: bool) -> Iterator[tuple[Job, Outcome | None]]:
-        threads = max(1, (os.cpu_count() or 1) // max(1, min(count, len(jobs))))
-        commit, waiting = commit_of(project), list(jobs)
-        running: dict[Future[Outcome], tuple[Job, Path]] = {}
-        pool = ThreadPoolExecutor(count)
+    def backend(project: Project, working: Path, jobs: list[Job], settings: Settings) -> Iterator[Event]:
+        yield from absent_data(jobs)
+        at_once = min(count, len(jobs))
+        threads = max(1, (os.cpu_count() or 1) // at_once)
+        slots: queue.SimpleQueue[Slot] = queue.SimpleQueue()
+        for _ in range(at_once):
+            slots.put(Slot(threads))
+        stopped, commit, waiting = threading.Event(), commit_of(project), list(jobs)
+        running: dict[Future[Outcome], tuple[Job, RunFolder]] = {}
+
+        def attempt(job: Job, folder: RunFolder) -> Outcome:
+            slot = slots.get()
+            try:
+                checkpoints = project.checkpoints / job.key
+                key = numbers_key(project, job)
+                return slot.run(Attempt(job, folder, checkpoints, key, commit, settings.timeout), stopped.is_set)
+            finally:
+                slots.put(slot)
+
+        pool = ThreadPoolExecutor(at_once)
         try:
-            for job, message in absent_data(jobs):
-                yield job, Outcome("damaged", message, 0.0)
             while waiting or running:
-                while waiting and len(running) < count:
-                    job = waiting.pop(0)
-                    folder = working_folder(project)
-                    running[pool.submit(run_isolated, job, folder, threads, timeout, commit)] = (job, folder)
-                    yield job, None
+                while waiting and len(running) < at_once:
+                    job, folder = waiting.pop(0), RunFolder(working / uuid.uuid4().hex[:8])
+                    running[pool.submit(attempt, job, folder)] = job, folder
+                    yield Event(job, "started")
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     job, folder = running.pop(future)
-                    yield job, settle(project, job, folder, future.result(), force)
+                    yield Event(job, *store_or_report(project, job, folder, future.result(), settings.force))
         finally:
-            while not all(future.done() for future in running):  # one may be about to start its process
-                for child in psutil.Process().children():
-                    stop(child.pid)
-                wait(running, timeout=0.1)
-            pool.shutdown()
-            for _, folder in running.values():
-                shutil.rmtree(folder, ignore_errors=True)
+            stopped.set()
+            pool.shutdown()  # each slot stops its own page
+            for _ in range(at_once):
+                slots.get().close()
 
     return backend
 
 
-def absent_data(jobs: list[Job]) -> Iterator[tuple[Job, str]]:
+def absent_data(jobs: list[Job]) -> Iterator[Event]:
     """Data sets that the jobs need and that will have to be fetched first, each with the files that are wrong."""
     first = {name: job for job in reversed(jobs) for name in job.data}
     for name, job in first.items():
         if files := damaged(name):
-            yield job, f"data set {name}: {', '.join(files)} absent or damaged; fetching it"
+            yield Event(job, "fetching", f"data set {name}: {', '.join(files)} absent or damaged; fetching it")
 
 
-def settle(project: Project, job: Job, folder: Path, outcome: Outcome, force: bool) -> Outcome:
+def store_or_report(project: Project, job: Job, folder: RunFolder, outcome: Outcome, force: bool) -> Outcome:
     """Store a success; keep the partial notebook of a failure for inspection, and nothing else of it."""
     if outcome.status == "done":
         try:
-            for name in ("job.json", "claim.json", "stderr.txt"):
-                (folder / name).unlink(missing_ok=True)
+            folder.clear()
             store(project, job, folder, replace=force)
             if job.standard and job.profile == "paper":
-                keep(project, job)
+                keep_record(project, job)
             return outcome
         except OSError as error:
             outcome = Outcome("failed", f"{job.page}: {error.strerror or error}", outcome.seconds)
-    partial, message = folder / "executed.ipynb", outcome.message
+    message = outcome.message
     try:
-        json.loads(partial.read_bytes())
+        json.loads(folder.notebook.read_bytes())
         target = project.failed / f"{job.page}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(partial, target)
+        os.replace(folder.notebook, target)
         message += f" (partial notebook: {project.relative(target)})"
     except (OSError, ValueError):  # it was not reached, or the disk is full and it breaks off in the middle
         pass
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder.path, ignore_errors=True)
     return outcome._replace(message=message)
 
 
-def keep(project: Project, job: Job) -> None:
+def keep_record(project: Project, job: Job) -> None:
     """Records of full-size runs are worth committing: copy them out of the build folder."""
-    text = (run_folder(project, job) / "record.json").read_text()
-    write_text(project.kept / "paper" / f"{job.page}.json", text)
+    write_text(project.kept / "paper" / f"{job.page}.json", run_folder(project, job).record.read_text())
 
 
-def working_folder(project: Project) -> Path:
-    """A folder for one attempt; its name says which process of which machine owns it."""
-    return project.runs / ".working" / f"{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
+@contextmanager
+def working_folder(project: Project) -> Iterator[Path]:
+    """A folder for the attempts of one driver, which others recognise as in use by the lock on a file in it.
 
-
-def sweep(project: Project) -> None:
-    """Remove what processes of this machine that no longer exist left behind (kill -9, power cut)."""
-    for folder in (project.runs / ".working").glob(f"{socket.gethostname()}.*.*"):
-        if not psutil.pid_exists(int(folder.name.split(".")[-2])):
+    The system gives the lock back when its process ends, however it ends, on whatever machine or in whatever container:
+    that is how the next run knows what was abandoned (kill -9, power cut), and removes it.
+    """
+    parent = project.runs / ".working"
+    parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(parent)
+    new = parent / f".{uuid.uuid4().hex[:12]}"
+    new.mkdir()
+    folder = parent / new.name[1:]
+    with (new / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(new, folder)  # it is locked before anybody can see it
+        try:
+            yield folder
+        finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.glob("[0-9a-f]*"):
+        try:
+            with (folder / "lock").open("r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:
+            pass  # somebody works there
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)  # not one of ours, or half removed
 
 
 def commit_of(project: Project) -> str:
     """The git commit the numbers belong to, with `+` when there are uncommitted changes; empty outside git."""
-    answers: list[Any] = [
-        subprocess.run(["git", *words], cwd=project.root, capture_output=True, text=True)
-        for words in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
-    ]
-    return answers[0].stdout.strip() + ("+" if answers[1].stdout.strip() else "") if answers[0].returncode == 0 else ""
+
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *words], cwd=project.root, capture_output=True, text=True)
+
+    try:
+        head = git("rev-parse", "--short=12", "HEAD")
+    except FileNotFoundError:  # no git on this machine
+        return ""
+    changed = git("status", "--porcelain", "--untracked-files=no").stdout.strip()
+    return head.stdout.strip() + ("+" if changed else "") if head.returncode == 0 else ""

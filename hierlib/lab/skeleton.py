@@ -81,7 +81,7 @@ BLOCKS = {"theorem", "lemma", "corollary", "proposition", "definition", "example
 def write_skeleton(project: Project, registry: dict[str, Paper], claim: str) -> Path:
     """Write `notebooks/<paper>/<claim>.md` for a registered claim; an existing page is never touched."""
     slug, _, name = claim.partition("/")
-    names = [f"{paper.paper}/{entry.id}" for paper in registry.values() for entry in paper.claims]
+    names = [f"{paper.slug}/{entry.id}" for paper in registry.values() for entry in paper.claims]
     if claim not in names:
         raise UserError(f"there is no claim {claim!r}; {nearest(claim, names, 'claims')}")
     paper = registry[slug]

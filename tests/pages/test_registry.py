@@ -33,9 +33,9 @@ def test_a_registry_is_fit_to_print(paper):
 def test_an_erratum_whose_claim_has_a_page_points_at_the_cell_that_shows_it(paper):
     for erratum in paper.errata:
         if page := paper.entry(erratum.claim).page:
-            text = (ROOT / "notebooks" / paper.paper / f"{page}.md").read_text()
-            _, found, below = text.partition(f"({paper.paper}-{erratum.id.lower()})=\n")
-            assert found, f"{page}.md has no mark ({paper.paper}-{erratum.id.lower()})="
+            text = (ROOT / "notebooks" / paper.slug / f"{page}.md").read_text()
+            _, found, below = text.partition(f"({paper.slug}-{erratum.id.lower()})=\n")
+            assert found, f"{page}.md has no mark ({paper.slug}-{erratum.id.lower()})="
             assert "```{code-cell}" in below, f"no cell follows the mark of {erratum.id}"
 
 
