@@ -4,12 +4,17 @@ import base64
 import csv
 import io
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
+
+Rows = Iterator[tuple[str, Any, Any]]  # series, x, y
 
 
 def publish(fig: Figure, name: str) -> None:
@@ -28,27 +33,46 @@ def publish(fig: Figure, name: str) -> None:
 
 
 def plotted(fig: Figure) -> Iterator[tuple[str, str, Any, Any]]:
-    """Every line, point cloud, mesh and image of a figure as (panel, series, x, y) rows.
-
-    A mesh gives one series per row, named by its height; an image gives one per row of pixels, and x is the column.
-    """
+    """Every line, point cloud, mesh and image of a figure as (panel, series, x, y) rows."""
     for number, ax in enumerate(fig.axes):
         panel = ax.get_title() or ax.get_ylabel() or f"panel {number + 1}"
-        for index, line in enumerate(ax.lines):
-            label = str(line.get_label())
-            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):  # type: ignore[arg-type]
-                yield panel, f"line {index + 1}" if label.startswith("_") else label, x, y
-        for index, cloud in enumerate(c for c in ax.collections if isinstance(c, PathCollection)):
-            label = str(cloud.get_label())
-            for x, y in np.asarray(cloud.get_offsets()):
-                yield panel, f"points {index + 1}" if label.startswith("_") else label, x, y
-        for mesh in (c for c in ax.collections if isinstance(c, QuadMesh) and ax.get_label() != "<colorbar>"):
-            corners, values = np.asarray(mesh.get_coordinates()), np.asarray(mesh.get_array())
-            centres = (corners[:-1, :-1] + corners[1:, 1:]) / 2
-            for heights, row in zip(centres, values.reshape(centres.shape[:2]), strict=True):
-                for (x, height), value in zip(heights, row, strict=True):
-                    yield panel, f"height {height:.4g}", x, value
-        for index, image in enumerate(ax.images):
-            for row, values in enumerate(np.asarray(image.get_array())):
-                for column, value in enumerate(values):
-                    yield panel, f"image {index + 1}, row {row}", column, value
+        for series, x, y in chain(_lines(ax), _clouds(ax), _meshes(ax), _images(ax)):
+            yield panel, series, x, y
+
+
+def _lines(ax: Axes) -> Rows:
+    for number, line in enumerate(ax.lines):
+        series = _named(line, f"line {number + 1}")
+        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):  # type: ignore[arg-type]
+            yield series, x, y
+
+
+def _clouds(ax: Axes) -> Rows:
+    for number, cloud in enumerate(c for c in ax.collections if isinstance(c, PathCollection)):
+        series = _named(cloud, f"points {number + 1}")
+        for x, y in np.asarray(cloud.get_offsets()):
+            yield series, x, y
+
+
+def _meshes(ax: Axes) -> Rows:
+    """One series per row of a mesh, named by its height; a colour bar holds no data."""
+    for mesh in (c for c in ax.collections if isinstance(c, QuadMesh) and ax.get_label() != "<colorbar>"):
+        corners, values = np.asarray(mesh.get_coordinates()), np.asarray(mesh.get_array())
+        centres = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+        for heights, row in zip(centres, values.reshape(centres.shape[:2]), strict=True):
+            for (x, height), value in zip(heights, row, strict=True):
+                yield f"height {height:.4g}", x, value
+
+
+def _images(ax: Axes) -> Rows:
+    """One series per row of pixels; x is the column."""
+    for number, image in enumerate(ax.images):
+        for row, values in enumerate(np.asarray(image.get_array())):
+            for column, value in enumerate(values):
+                yield f"image {number + 1}, row {row}", column, value
+
+
+def _named(artist: Artist, otherwise: str) -> str:
+    """The label that somebody gave; matplotlib's own begin with an underscore."""
+    label = str(artist.get_label())
+    return otherwise if label.startswith("_") else label

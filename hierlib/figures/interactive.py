@@ -1,59 +1,69 @@
-"""What the interactive figures of the book share: their look, and the plain JavaScript that draws axes and hands out data.
+"""The shell of the interactive figures of the book: one piece of HTML with its numbers, its look and its script.
 
-An interactive figure is one piece of HTML that holds its numbers, its look and its script. The pieces below are text to be
-put into such a script. They expect the names that each of them mentions.
+Such a figure needs no kernel, no server and no network, and a downloaded notebook keeps it. The figure of a module `x.py`
+has its script in `x.js` and its look in `x.css` beside it; what all of them share is in interactive.js and interactive.css.
 """
 
-# Layout and type inside the figure's root element, whose class stands for ROOT.
-_LOOK = """\
-.ROOT :is(.hl-sliders, .hl-charts) { display: grid; gap: .2rem 1.6rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
-.ROOT label { display: grid; grid-template-columns: 8rem 1fr 3rem; gap: .5rem; align-items: center; margin: 0; }
-.ROOT label span { border-left: 4px solid var(--hl-part, transparent); padding-left: .4rem; }
-.ROOT input { accent-color: var(--hl-part, currentColor); width: 100%; min-width: 0; height: 1.7rem; }
-.ROOT output, .ROOT dd { font-variant-numeric: tabular-nums; }
-.ROOT output { text-align: right; }
-.ROOT .hl-presets { margin: .6rem 0; }
-.ROOT button { font: inherit; color: inherit; background: transparent; border: 1px solid currentColor;
-  border-radius: 4px; padding: .1rem .5rem; margin: 0 .3rem .3rem 0; cursor: pointer; }
-.ROOT button[aria-pressed="true"] { background: color-mix(in srgb, currentColor 18%, transparent); }
-.ROOT .hl-charts figure { margin: 0; }
-.ROOT .hl-charts figure figcaption { font-size: .88em; font-weight: 400; margin: 0;
-  text-align: left; color: inherit; }
-.ROOT figure > svg { width: 100%; height: auto; display: block; }
-.ROOT svg text { font-size: 13.5px; fill: currentColor; stroke: none; }
-.ROOT dl { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; margin: .6rem 0; }
-.ROOT dl div { display: flex; gap: .5rem; align-items: baseline; }
-.ROOT dt { font-weight: 400; }
-.ROOT dd { margin: 0; font-weight: 700; min-width: 2.6rem; }
-.ROOT .hl-numbers { margin: 0; font-size: .88em; }
-@media print { .ROOT :is(.hl-sliders, .hl-presets, a) { display: none; } }
-"""
+import html
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-# line(x1, y1, x2, y2, look) and text(x, y, words, anchor, more): pieces of SVG.
-LINE_AND_TEXT = r"""  const line = (x1, y1, x2, y2, look = "") =>
-    `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="currentColor" ${look}/>`;
-  const text = (x, y, words, anchor = "middle", more = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${words}</text>`;
-"""
-
-# frame(xTicks, yTicks, xTitle, yTitle): axes around [left, right] x [top, bottom], which are wide and tall.
-FRAME = r"""  const frame = (xTicks, yTicks, xTitle, yTitle) => [
-    ...xTicks.map(([x, words]) => line(x, top, x, bottom, 'opacity=".15"') + text(x, bottom + 18, words)),
-    ...yTicks.map(([y, words]) => line(left, y, right, y, 'opacity=".15"') + text(left - 6, y + 4, words, "end")),
-    line(left, bottom, right, bottom) + line(left, top, left, bottom) + text(left + wide / 2, 282, xTitle),
-    text(0, 0, yTitle, "middle", `transform="translate(11 ${top + tall / 2}) rotate(-90)"`),
-  ].join("");
-"""
-
-# The link hands out `rows`, a list of lists, as CSV.
-SAVE_ROWS = r"""  root.querySelector("a").addEventListener("click", (event) => {
-    const content = rows.map((row) => row.join(",")).join("\n");
-    event.currentTarget.href = `data:text/csv;charset=utf-8,${encodeURIComponent(content)}`;
-  });
-"""
+if TYPE_CHECKING:
+    from IPython.display import HTML
 
 
-def look(root: str) -> str:
-    """Style rules for the figure whose root element has that class."""
-    return _LOOK.replace(".ROOT", f".{root}")
+def interactive(module: Path, numbers: object, body: str, instead: str) -> "HTML":
+    """The figure of the module at that path, whose root element has the class `hl-x` for `x.py`.
+
+    The script of the figure finds the numbers as JSON; `instead` tells a reader without scripts where to look.
+    """
+    from IPython.display import HTML
+
+    style, script = (_beside(Path(__file__), suffix) + _beside(module, suffix) for suffix in (".css", ".js"))
+    data = json.dumps(numbers, separators=(",", ":")).replace("<", "\\u003c")
+    name = f"hl-interactive hl-{module.stem.replace('_', '-')}"
+    return HTML(
+        f"<style>{style}</style><div class='{name}' hidden><script type='application/json'>{data}</script>{body}</div>"
+        f"<noscript><p>{instead}</p></noscript><script>(() => {{\n{script}}})();</script>"
+    )
+
+
+def _beside(module: Path, suffix: str) -> str:
+    return module.with_suffix(suffix).read_text(encoding="utf-8")
+
+
+def digits(numbers: Iterable[float], count: int) -> list[float]:
+    """The numbers to `count` digits: half the bytes of all of them, and more than anyone can see."""
+    return [float(f"{float(number):.{count}g}") for number in numbers]
+
+
+def slider(name: str, attributes: str) -> str:
+    """A native slider from 0 inside its label, with room for its value; `attributes` say where it ends and stands."""
+    field = f"<input type='range' min='0' {attributes} autocomplete='off'>"
+    return f"<label><span>{html.escape(name)}</span>{field}<output></output></label>"
+
+
+def choices(title: str, names: Iterable[str]) -> str:
+    """A row of buttons, one per name."""
+    buttons = "".join(f"<button type='button'>{html.escape(name)}</button>" for name in names)
+    return f"<p class='hl-presets'>{title}: {buttons}</p>"
+
+
+def charts(*captions: str) -> str:
+    """Empty charts of 420 x 290 side by side, on a phone below each other, with their captions (HTML)."""
+    empty = "<svg viewBox='0 0 420 290' role='img'></svg>"
+    figures = (f"<figure>{empty}<figcaption>{caption}</figcaption></figure>" for caption in captions)
+    return f"<div class='hl-charts'>{''.join(figures)}</div>"
+
+
+def readings(names: dict[str, str]) -> str:
+    """A line of numbers, empty yet: by what the script calls them, the words before them (HTML)."""
+    fields = (f"<div><dt>{words} =</dt><dd data-of='{of}'></dd></div>" for of, words in names.items())
+    return f"<dl aria-live='polite'>{''.join(fields)}</dl>"
+
+
+def csv_link(name: str, words: str) -> str:
+    """The link at which the script hands out what is drawn, as a file of that name."""
+    return f"<a href='#' download='{name}.csv'>{words} (CSV)</a>"

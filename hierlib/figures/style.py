@@ -45,11 +45,11 @@ def panels(count: int, width: float = 4.6, height: float = 3.5, **options: Any) 
     return plt.subplots(1, count, figsize=(max(width * count, 6.0 if count == 1 else 0), height), **options)
 
 
-def overlay(ax: Axes, x: ArrayLike, predicted: ArrayLike, measured: Mapping[str, ArrayLike], marks: int = 14) -> None:
+def overlay(ax: Axes, x: ArrayLike, predicted: ArrayLike, measured: Mapping[str, ArrayLike]) -> None:
     """Measurements as coloured marks on lines, the prediction as one dashed black line on top of them."""
     x = np.asarray(x)
     for label, y in measured.items():
-        ax.plot(x, np.asarray(y), marker="o", markevery=max(1, len(x) // marks), label=label)
+        ax.plot(x, np.asarray(y), marker="o", markevery=max(1, len(x) // 14), label=label)
     ax.plot(x, np.asarray(predicted), label="predicted", zorder=5, **PREDICTION)
     ax.legend()
 

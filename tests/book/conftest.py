@@ -1,5 +1,6 @@
 """The built site in a real browser, served from this machine; nothing outside it can be reached."""
 
+import csv
 import functools
 import shutil
 import threading
@@ -66,3 +67,48 @@ def visit(browser, site, request):
     context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
     yield Visit(context.new_page(), site)
     context.close()
+
+
+class Interactive:
+    """The interactive figure of an open page: what it says, and what it hands out."""
+
+    def __init__(self, page, folder):
+        self.page, self.folder = page, folder
+
+    def readings(self):
+        """The numbers below the charts, by what the script calls them; not rounded."""
+        read = "all => all.map(e => [e.dataset.of, parseFloat(e.dataset.value)])"
+        return dict(self.page.eval_on_selector_all(".hl-interactive dd", read))
+
+    def rows(self):
+        """The rows of the CSV that the figure offers, without the header."""
+        with self.page.expect_download() as arriving:
+            self.page.click(".hl-interactive a[download]")
+        arriving.value.save_as(self.folder / "figure.csv")
+        header, *rows = csv.reader((self.folder / "figure.csv").open())
+        assert header == ["panel", "series", "x", "y"]
+        return rows
+
+
+@pytest.fixture
+def alone(browser, tmp_path):
+    """Show a piece of HTML on an empty page, as its interactive figure; the page must not complain."""
+    pages, complaints = [], []
+
+    def show(html):
+        pages.append(browser.new_page())
+        pages[-1].on("pageerror", lambda error: complaints.append(str(error)))
+        pages[-1].set_content(html)
+        return Interactive(pages[-1], tmp_path)
+
+    yield show
+    for page in pages:
+        page.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def visited(visit, tmp_path):
+    """Open a page of the book, as its interactive figure; the page must not complain nor ask another host."""
+    yield lambda name: Interactive(visit.open(name), tmp_path)
+    assert visit.complaints == [] and visit.strangers == []

@@ -11,7 +11,8 @@ from torch import Tensor
 from hierlib.figures.style import COLOURS, PREDICTION
 from hierlib.kernels.spectrum import Spectrum, energies
 from hierlib.papers.fine_grained.figure1 import Comparison, first_step, predicted_first_step
-from hierlib.papers.fine_grained.stability import Watched
+
+REACH = 1.2  # of the running median, as a factor to either side
 
 
 def draw_losses(ax: Axes, of: Comparison, measured: Mapping[str, Tensor], until: int) -> None:
@@ -41,13 +42,13 @@ def draw_alignment(left: Axes, right: Axes, eigen: Spectrum, labels: Mapping[str
     right.legend()
 
 
-def running_median(values: Tensor, reach: float = 1.2) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers i, evenly spaced on a log axis, and the median of the values (n,) number i/reach to i*reach, counted from one.
+def running_median(values: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers i, evenly spaced on a log axis, and the median of the values (n,) number i/REACH to i*REACH, counted from one.
 
     The window grows with i: the first few values, where the labels are, stay as they are, and the noisy tail is smooth.
     """
     at = np.unique(np.geomspace(1, len(values), 150).round().astype(int))
-    windows = [values[int(np.ceil(i / reach)) - 1 : int(np.floor(i * reach))] for i in at]
+    windows = [values[int(np.ceil(i / REACH)) - 1 : int(np.floor(i * REACH))] for i in at]
     return at, np.array([window.median().item() for window in windows])
 
 
@@ -58,19 +59,6 @@ def draw_images(axes: Sequence[Axes], X: Tensor, shape: tuple[int, int, int], va
         ax.imshow(((picture - picture.min()) / (picture.max() - picture.min())).numpy(), cmap="gray_r")
         ax.set(title=f"{value:+.1f}", xticks=[], yticks=[])
         ax.grid(False)
-
-
-def draw_watched(axes: Sequence[Axes], marks: Sequence[int], runs: Mapping[str, Watched]) -> None:
-    """Three panels of descent near its limit of stability: loss per sample, active units, eta lambda_max and the limit."""
-    for colour, (name, run) in zip(COLOURS, runs.items(), strict=False):
-        axes[0].semilogy(run.loss, color=colour, label=name)
-        axes[1].plot(marks, run.active, color=colour, marker="o", label=name)
-        axes[2].plot(marks, run.sharpness, color=colour, marker="o", label=name)
-    axes[2].axhline(2, label="limit of stability", **PREDICTION)
-    axes[0].set(xlabel="gradient step $k$", ylabel="loss per sample")
-    axes[1].set(xlabel="gradient step $k$", ylabel="share of active units", ylim=(0, 0.7))
-    axes[2].set(xlabel="gradient step $k$", ylabel=r"$\eta\lambda_{\max}(H(k))$", ylim=(0, None))
-    axes[0].legend()
 
 
 def speeds(of: Comparison, measured: Mapping[str, Tensor]) -> str:

@@ -10,16 +10,8 @@ from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.figures.data_link import plotted
 from hierlib.figures.style import panels
-from hierlib.papers.fine_grained.drawings.figure1 import (
-    draw_alignment,
-    draw_images,
-    draw_losses,
-    draw_watched,
-    running_median,
-    speeds,
-)
+from hierlib.papers.fine_grained.drawings.figure1 import draw_alignment, draw_images, draw_losses, running_median, speeds
 from hierlib.papers.fine_grained.figure1 import three_labels
-from hierlib.papers.fine_grained.stability import Watched
 
 OF = three_labels(unit_sphere(40, 6, seed=0), random_signs(40, seed=5), seed=0)
 EXACT = OF.predicted(torch.arange(31))
@@ -88,12 +80,3 @@ def test_images_are_upright_with_their_channels_last_and_their_values_above(axes
     assert shown.shape == (4, 5, 3) and shown.min() == 0 and shown.max() == 1
     assert np.isclose(shown[1, 2, 0], (1 * 5 + 2) / 59)  # first channel, row 1, column 2
     assert [ax.get_title() for ax in axes] == ["+1.2", "-2.0"]
-
-
-def test_a_watched_run_is_drawn_beside_the_limit_of_stability():
-    fig, axes = panels(3)
-    run = Watched(torch.tensor([1.0, 5.0, 0.5]), torch.tensor([0.5, 0.2]), torch.tensor([3.0, 1.0]))
-    draw_watched(axes, [0, 2], {"beyond": run})
-    assert [list(ax.lines[0].get_ydata()) for ax in axes[1:]] == [run.active.tolist(), run.sharpness.tolist()]
-    assert set(axes[2].lines[1].get_ydata()) == {2}
-    matplotlib.pyplot.close(fig)

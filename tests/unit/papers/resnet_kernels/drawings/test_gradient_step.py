@@ -25,7 +25,7 @@ def drawn():
     matplotlib.pyplot.close(fig)
 
 
-def test_bounds_of_claim_d5_are_overlay_the_sizes(drawn):
+def test_bounds_of_claim_d5_are_laid_over_the_sizes(drawn):
     (left, right), rows = drawn
     draw_sizes(left, right, [1.0, 3.0], [1.1, 1.2], [[0.0, 4.0], [0.0, 2.0]], [[0.7, 1.0], [0.6, 0.9]])
     assert rows()[r"$2(\sigma_v+1)$", 3.0] == 8 and rows()[r"$2(\|W\|_F+1)$", 4.0] == 10

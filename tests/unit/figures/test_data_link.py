@@ -1,0 +1,47 @@
+"""Figures carry their numbers."""
+
+import base64
+import csv
+import io
+import re
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from hierlib.figures.data_link import plotted, publish
+from hierlib.figures.style import panels
+
+
+def test_lines_points_and_images_are_all_in_the_data():
+    fig, (left, right) = panels(2)
+    left.plot([1, 2], [3, 4], label="line")
+    left.scatter([5], [6], label="cloud")
+    right.imshow([[7, 8], [9, 10]])
+    rows = list(plotted(fig))
+    assert ("panel 1", "line", 1, 3) in rows and ("panel 1", "cloud", 5.0, 6.0) in rows
+    assert [value for panel, series, _, value in rows if series.startswith("image")] == [7, 8, 9, 10]
+    plt.close(fig)
+
+
+def test_a_mesh_is_in_the_data_by_its_centres_and_its_colour_bar_is_not():
+    fig, ax = panels(1)
+    mesh = ax.pcolormesh([1, 2, 3], [10, 20], [[7, 8, 9], [4, 5, 6]], shading="nearest")
+    fig.colorbar(mesh)
+    rows = [(series, x, value) for _, series, x, value in plotted(fig) if series.startswith("height")]
+    assert rows[:3] == [("height 10", 1.0, 7), ("height 10", 2.0, 8), ("height 10", 3.0, 9)] and len(rows) == 6
+    plt.close(fig)
+
+
+def test_publish_shows_the_figure_and_a_link_that_holds_the_data(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    fig, ax = panels(1)
+    ax.plot([1, 2], [3, 4], label="line, with a comma")
+    publish(fig, "curve")
+    assert shown[0] is fig and not plt.fignum_exists(fig.number), "it would be shown twice if it stayed open"
+    name, encoded = re.search(r"download='([^']+)' href='data:text/csv;base64,([^']+)'", shown[1].data).groups()
+    rows = list(csv.reader(io.StringIO(base64.b64decode(encoded).decode())))
+    assert name == "curve.csv" and rows[0] == ["panel", "series", "x", "y"]
+    assert rows[1][1:] == ["line, with a comma", "1", "3"] and len(rows) == 3
