@@ -220,14 +220,21 @@ class Kernel:
 
 
 def stop_below(pid: int) -> None:
-    """Kill everything below a process; what it starts meanwhile too."""
-    while family := psutil.Process(pid).children(recursive=True):
+    """Kill everything below a process; what is started meanwhile too."""
+    while family := [member for member in psutil.Process(pid).children(recursive=True) if _runs(member)]:
         for member in family:
             try:
                 member.kill()
             except psutil.NoSuchProcess:
                 pass
-        psutil.wait_procs(family, timeout=5)
+        psutil.wait_procs(family, timeout=0.1)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)  # it has ended, only its parent has not asked how
+    except psutil.NoSuchProcess:
+        return False
 
 
 def die_with(parent: int) -> None:

@@ -17,15 +17,17 @@ import psutil
 import pytest
 
 from hierlib.lab.cli import main
-from hierlib.lab.page import Job, Page, load_pages, make_job
+from hierlib.lab.job import Job, make_job
+from hierlib.lab.page import Page
 from hierlib.lab.project import Project
-from hierlib.lab.record import run_folder, seal
-from hierlib.lab.registry import load_registry
+from hierlib.lab.record import Record
+from hierlib.lab.selection import load
+from hierlib.lab.store import run_folder
 
 HIER = str(Path(sys.executable).parent / "hier")
 
 REGISTRY = """\
-paper: toy
+slug: toy
 part: 1
 title: A toy paper
 authors: Ada Author, Ben Author
@@ -155,7 +157,7 @@ class Toy:
         return json.loads(path.read_text())
 
     def processes(self) -> list[psutil.Process]:
-        """Processes that run pages of this project, and their kernels: all carry its mark in their environment."""
+        """Processes of this project: drivers, those that run pages, and kernels; all carry its mark in their environment."""
         mark = self.environment["HIERLIB_TEST_MARK"]
         found = []
         for process in psutil.process_iter():
@@ -168,7 +170,7 @@ class Toy:
 
     def load(self) -> tuple[Project, dict[str, Page]]:
         project = Project(self.root)
-        return project, load_pages(project, load_registry(project))
+        return project, {page.id: page for page in load(project)[1]}
 
     def job(self, profile: str = "quick", **parameters: Any) -> tuple[Project, Page, Job]:
         """The job of the page `squares`, for tests that call the library instead of the command."""
@@ -208,9 +210,9 @@ def forge(ran: Toy) -> Callable[..., Job]:
     def store(seed: int = 0, **changes: Any) -> Job:
         project, _, job = ran.job(seed=seed)
         folder = run_folder(project, job)
-        folder.mkdir(exist_ok=True)
-        (folder / "executed.ipynb").write_text("{}")
-        seal(folder, {name: value for name, value in record.items() if name not in ("files", "digest")} | changes)
+        folder.path.mkdir(exist_ok=True)
+        folder.notebook.write_text("{}")
+        folder.seal(Record.model_validate(record | changes))
         return job
 
     return store

@@ -7,14 +7,15 @@ ERRATUM = "errata:\n  - {id: E1, claim: thm9, place: p. 1, printed: a, correct: 
 
 REGISTRY_MISTAKES = {
     "broken YAML": ("title: A toy", "title: [A toy", 4, "not valid YAML (did not find expected ',' or ']')"),
-    "a control character": ("title: A toy", "title: A\x01toy", 3, "not valid YAML (control characters are not allowed)"),
+    "a control character": ("title: A toy", "title: A\x01toy", 3, "a control character ('\\x01') that no text needs"),
+    "a path for an id": ("- id: fig2", "- id: ../fig2", 17, "claims.1.id: string should match pattern"),
     "an unknown key": (
         "    says: Nobody",
         "    sais: Nobody",
         20,
         "there is no such key; did you mean 'says'?",
     ),
-    "an unknown key at the top": ("summary:", "zzz: 1\nsummary:", 8, "zzz: there is no such key; the keys are paper, part,"),
+    "an unknown key at the top": ("summary:", "zzz: 1\nsummary:", 8, "zzz: there is no such key; the keys are slug, part,"),
     "a missing key": ("    place: Figure 2\n", "", 17, "claims.1.place: field required"),
     "a wrong kind": ("kind: figure", "kind: picture", 18, "claims.1.kind: input should be 'theorem', 'lemma',"),
     "a wrong type": ("year: 2020", "year: twenty", 5, "year: input should be a valid integer"),
@@ -45,7 +46,7 @@ REGISTRY_MISTAKES = {
         "fig2 has both a page and a reason",
     ),
     "erratum of no claim": (LAST, LAST + ERRATUM, 23, "erratum E1 names the claim 'thm9', which is not registered"),
-    "another paper's name": ("paper: toy\n", "paper: joy\n", 1, "paper is 'joy', the file 'toy'"),
+    "another paper's name": ("slug: toy\n", "slug: joy\n", 1, "slug is 'joy', the file 'toy'"),
 }
 
 PAGE_MISTAKES = {

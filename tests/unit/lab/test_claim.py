@@ -204,7 +204,7 @@ def test_close_hands_the_numbers_to_the_runner(run_of_two, tmp_path):
     run_of_two.close()
     found = json.loads((tmp_path / "claim.json").read_text())
     assert found["verdicts"] == {"thm1": "holds", "thm2": "holds"}
-    assert found["checks"][0]["margin"] == 0.5 and found["device"] == "cpu"
+    assert found["checks"][0]["value"] == 0.5 and found["device"] == "cpu"
 
 
 def test_by_hand_the_claims_are_those_that_the_checks_name(claim):

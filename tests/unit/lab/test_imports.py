@@ -2,8 +2,7 @@
 
 import pytest
 
-from hierlib.lab.imports import imported_modules
-from hierlib.lab.page import module_digest
+from hierlib.lab.imports import imported_modules, meaning, modules_digest, package_digest, parsed
 
 TREE = {
     "__init__.py": "",
@@ -27,7 +26,11 @@ def package(tmp_path):
 
 
 def found(package, *cells):
-    return {str(path.relative_to(package)) for path in imported_modules(cells, package)}
+    return {str(path.relative_to(package)) for path in imported_modules(parsed(cells), package)}
+
+
+def digest(package, *cells):
+    return modules_digest(imported_modules(parsed(cells), package), package)
 
 
 THEORY = {"theory/__init__.py", "theory/constants.py"}
@@ -63,16 +66,66 @@ def test_a_cell_that_is_not_python_may_import_anything(package):
 
 @pytest.mark.parametrize("edited, noticed", [("nets/wide.py", True), ("alone.py", True), ("nets/deep.py", False)])
 def test_only_an_edited_module_that_is_used_changes_the_digest(package, edited, noticed):
-    cells = ["from package.nets.wide import f"]
-    before = module_digest(cells, package)
-    (package / edited).write_text(TREE[edited] + "# edited\n")
-    assert (module_digest(cells, package) != before) is noticed
+    before = digest(package, "from package.nets.wide import f")
+    (package / edited).write_text(TREE[edited] + "edited = 1\n")
+    assert (digest(package, "from package.nets.wide import f") != before) is noticed
 
 
 def test_an_import_added_to_a_module_is_followed(package):
-    cells = ["import package.alone"]
-    before = module_digest(cells, package)
+    before = digest(package, "import package.alone")
     (package / "alone.py").write_text("import package.nets.deep\n")
-    added = module_digest(cells, package)
-    (package / "nets/deep.py").write_text("# edited\n")
-    assert len({before, added, module_digest(cells, package)}) == 3
+    added = digest(package, "import package.alone")
+    (package / "nets/deep.py").write_text("edited = 1\n")
+    assert len({before, added, digest(package, "import package.alone")}) == 3
+
+
+FORMULA = "def area(r):\n    return 3.14 * r**2\n"
+SAME = {
+    "a comment": "# the area\ndef area(r):  # of a circle\n    return 3.14 * r**2\n",
+    "docstrings": '"""Circles."""\n\n\ndef area(r):\n    """Of a circle."""\n    return 3.14 * r**2\n',
+    "layout": "def area(\n    r,\n):\n    return (3.14 * r ** 2)\n",
+}
+OTHER = {
+    "another constant": FORMULA.replace("3.14", "3.15"),
+    "another order": FORMULA.replace("3.14 * r**2", "r**2 * 3.14"),
+    "a default": FORMULA.replace("(r)", "(r=1)"),
+}
+
+
+@pytest.mark.parametrize("text", SAME.values(), ids=SAME)
+def test_what_does_not_change_the_meaning_does_not_change_the_digest(package, text):
+    (package / "alone.py").write_text(FORMULA)
+    before = digest(package, "import package.alone")
+    (package / "alone.py").write_text(text)
+    assert digest(package, "import package.alone") == before
+
+
+@pytest.mark.parametrize("text", OTHER.values(), ids=OTHER)
+def test_what_changes_the_meaning_changes_the_digest(package, text):
+    (package / "alone.py").write_text(FORMULA)
+    before = digest(package, "import package.alone")
+    (package / "alone.py").write_text(text)
+    assert digest(package, "import package.alone") != before
+
+
+def test_files_of_the_same_name_belong_to_a_module(package):
+    before = digest(package, "import package.alone")
+    (package / "alone.js").write_text("let a = 1")
+    added = digest(package, "import package.alone")
+    (package / "alone.js").write_text("let a = 22")
+    (package / "other.js").write_text("of no module")
+    assert len({before, added, digest(package, "import package.alone")}) == 3
+
+
+def test_the_text_of_a_meaning_is_the_same_on_every_python():
+    tree = parsed(["def f(x: int = 1) -> None:\n    return None"])
+    assert meaning(tree) == (
+        "Module(body=[FunctionDef(name='f',args=arguments(args=[arg(arg='x',annotation=Name(id='int',ctx=Load()))],"
+        "defaults=[Constant(value=1)]),body=[Return(value=Constant())],returns=Constant())])"
+    )
+
+
+def test_the_digest_of_a_package_is_to_the_letter(package):
+    before = package_digest(package)
+    (package / "nets/deep.py").write_text("# a comment\n")
+    assert package_digest(package) != before

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hierlib.lab.numbers import accepted_value, compare
+from hierlib.lab.numbers import Accepted, accepted_value, compare
 
 CHECKS = {"smallest": 10.0, "smallest_without_squaring": -10.0}
 
@@ -33,8 +33,8 @@ def comparison(toy):
 def test_a_tolerance_is_the_reach_of_one_more_seed():
     # Student's t with 4 degrees of freedom has 99 % within 4.6041; one more value has variance s^2 (1 + 1/5).
     entry = accepted_value([1.0, 2.0, 3.0, 4.0, 5.0])
-    assert entry["value"] == 3.0
-    assert entry["tolerance"] == pytest.approx(4.60409 * math.sqrt(2.5 * 1.2), rel=1e-5)
+    assert entry.value == 3.0
+    assert entry.tolerance == pytest.approx(4.60409 * math.sqrt(2.5 * 1.2), rel=1e-5)
 
 
 def test_one_more_seed_falls_within_the_tolerance_99_times_in_100():
@@ -43,13 +43,13 @@ def test_one_more_seed_falls_within_the_tolerance_99_times_in_100():
     for _ in range(2000):
         *seeds, another = (draws.gauss(5, 2) for _ in range(6))
         entry = accepted_value(seeds)
-        inside += abs(another - entry["value"]) <= entry["tolerance"]
+        inside += abs(another - entry.value) <= entry.tolerance
     assert 0.98 < inside / 2000 < 1
 
 
 @pytest.mark.parametrize("value, floor", [(200.0, 2e-4), (-200.0, 2e-4), (0.0, 1e-12)])
 def test_a_constant_value_keeps_a_tolerance_for_rounding(value, floor):
-    assert accepted_value([value] * 5) == {"value": value, "tolerance": pytest.approx(floor)}
+    assert accepted_value([value] * 5) == Accepted(value=value, tolerance=pytest.approx(floor))
 
 
 def test_a_moved_value_is_found_with_its_distance_in_tolerances(ran, accepted):
@@ -116,7 +116,7 @@ def test_accept_runs_the_seeds_and_check_is_content_afterwards(ran):
     assert "4 run, 1 up to date\naccepted tests/numbers/quick/toy/squares.json" in done.stdout
     stored = json.loads((ran.root / "tests/numbers/quick/toy/squares.json").read_text())
     assert stored["seeds"] == [0, 1, 2, 3, 4]
-    assert stored["values"]["smallest"] == accepted_value([10.0, 10.01, 10.02, 10.03, 10.04])
+    assert stored["values"]["smallest"] == accepted_value([10.0, 10.01, 10.02, 10.03, 10.04]).model_dump()
     assert ran.call("check").returncode == 0
 
 
