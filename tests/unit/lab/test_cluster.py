@@ -2,10 +2,14 @@
 
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hierlib.lab import cluster
@@ -23,7 +27,7 @@ if not seen.exists():
     pathlib.Path("asleep").touch()
     time.sleep(120)
 """
-ASLEEP = "*/tmp*/asleep"
+ASLEEP = "*/tmp*/run/asleep"
 
 
 class Machines:
@@ -40,9 +44,9 @@ class Machines:
                 [DASK, *words, "--no-dashboard"], cwd=home, env=os.environ | environment, stdout=log, stderr=log
             )
 
-    def start_scheduler(self, eventually):
+    def start_scheduler(self, eventually, *more):
         card = self.root / "scheduler.json"
-        self.start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(card))
+        self.start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(card), *more)
         eventually(lambda: card.exists() and card.read_text().rstrip().endswith("}"), "the scheduler listens", seconds=40)
         self.address = json.loads(card.read_text())["address"]
 
@@ -81,7 +85,7 @@ def test_a_killed_worker_costs_time_but_no_page_and_results_live_only_at_the_dri
     assert "2 run" in said
     for page in ("squares", "sleeps"):
         (record,) = toy.records(page)
-        assert read_record(record)["verdicts"]
+        assert read_record(record).verdicts
     (survivor,) = {"one", "two"} - {victim}
     assert list(toy.working.iterdir()) == []
     left = [path.name for path in (machines.root / survivor).rglob("*") if path.suffix in (".json", ".ipynb")]
@@ -105,8 +109,61 @@ def test_a_scheduler_without_workers_is_named(machines, monkeypatch):
         cluster.connect(machines.address)
 
 
-def test_a_worker_with_another_version_of_the_code_refuses_the_page(toy):
+HERE = cluster.setup_here()
+STRANGERS = {
+    "code": (HERE._replace(code="another"), "another hierlib than the driver"),
+    "torch": (HERE._replace(packages=HERE.packages | {"torch": "1.0"}), r"torch [\d.]+ instead of 1\.0"),
+}
+
+
+@pytest.mark.parametrize("driver, said", STRANGERS.values(), ids=STRANGERS)
+def test_a_worker_with_other_code_or_packages_refuses_the_page(toy, driver, said):
     _, _, job = toy.job()
-    outcome, files = cluster.remote(job._replace(modules="another"), timeout=10, commit="")
+    outcome, files = cluster.remote(job, "", timeout=10, commit="", driver=driver)
     assert outcome.status == "failed" and files == {}
-    assert outcome.message == "toy/squares: the worker has another version of hierlib than the driver"
+    assert re.fullmatch(f"toy/squares: refused by a worker that has {said}", outcome.message)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_pages_that_nobody_waits_for_any_more_are_stopped_on_the_workers(toy, machines, eventually, end):
+    machines.start_worker("one")
+    toy.add_page("sleeps", SLEEPS_ONCE)
+    run = toy.start("run", "toy/sleeps", "--scheduler", machines.address)
+    eventually(lambda: list(machines.root.glob(ASLEEP)), "a worker has the page", seconds=60)
+    run.send_signal(end)
+    run.communicate(timeout=30)
+    worker = psutil.Process(machines.processes["one"].pid)
+    eventually(lambda: not worker.children(recursive=True), "the page and its kernel are gone", seconds=30)
+    assert worker.is_running() and not list(machines.root.glob(ASLEEP))
+
+
+@pytest.fixture
+def certificates(tmp_path, monkeypatch):
+    """A key and a certificate of our own, in Dask's configuration for everybody who is started here."""
+    if not (openssl := shutil.which("openssl")):
+        pytest.skip("no openssl on this machine to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-keyout", key, "-out"]
+    subprocess.run([openssl, *words, certificate], check=True, capture_output=True)
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TLS__CA_FILE", str(certificate))
+    for role in ("CLIENT", "SCHEDULER", "WORKER"):
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT", str(certificate))
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY", str(key))
+
+
+def test_an_encrypted_cluster_runs_pages(toy, certificates, tmp_path, eventually):
+    machines = Machines(tmp_path)
+    try:
+        machines.start_scheduler(eventually, "--protocol", "tls")
+        machines.start_worker("one")
+        assert machines.address.startswith("tls://")
+        toy.environment |= {name: value for name, value in os.environ.items() if name.startswith("DASK_")}
+        done = toy.hier("run", "--scheduler", machines.address)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    finally:
+        machines.stop()
+
+
+def test_an_encrypted_address_without_certificates_is_one_sentence(pristine, refused):
+    said = refused(pristine, "run", "--scheduler", "tls://127.0.0.1:1")
+    assert "tls://127.0.0.1:1 wants an encrypted connection, but Dask's configuration names no certificates" in said

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hierlib.lab.record import Check, Record
 from hierlib.lab.registry import Paper
-from hierlib.lab.reports import errata, ledger, status
+from hierlib.lab.reports import Kept, errata, ledger, status
 
 PAPER = Paper(
-    paper="toy", part=1, title="A toy", authors="A. Body", year=2000, arxiv="0", cite="toy", summary="none",
+    slug="toy", part=1, title="A toy", authors="A. Body", year=2000, arxiv="0", cite="toy", summary="none",
     claims=[
         dict(id="good", kind="lemma", place="Sec. 1", says=r"$a \lt b$ & so", priority="A", expected="holds", page="first"),
         dict(id="wrong", kind="lemma", place="Sec. 2", says="false", priority="A", expected="refuted", page="first"),
@@ -24,24 +25,25 @@ PAPER = Paper(
 )  # fmt: skip
 
 
-def check(name, of, value, margin, kind="check"):
-    return dict(name=name, kind=kind, value=value, relation="at_most", bound=1.0, holds=margin > 0, of=[of], paper=None,
-                interval=None, breaks=None, margin=margin)  # fmt: skip
+def check(name, of, value, kind="check"):
+    return Check(name=name, kind=kind, value=value, relation="at_most", bound=1.0, holds=value <= 1, of=[of])
 
 
-def record(started=None):
-    return {
-        "verdicts": {"good": "holds", "wrong": "refuted"},
-        "checks": [
-            check("loose", "good", 0.1, 0.9),
-            check("tight", "good", 0.8, 0.2),
-            check("broken", "wrong", 3.0, -2.0),
-            check("control", "good", 5.0, -4.0, kind="control"),
-        ],
-        "profile": "quick", "seconds": 12.3, "peak_mb": 300, "threads": 1, "device": "cpu", "commit": "0123456789ab+",
-        "parameters": {"seed": 7}, "versions": {"torch": "2.13.0"},
-        "started": (started or datetime.now(UTC)).isoformat(timespec="seconds"),
-    }  # fmt: skip
+RECORD = Record(
+    page="toy/first", profile="quick", standard=True, parameters={"seed": 7}, data=[], claims=["good", "wrong"], key="k",
+    numbers_key="n", commit="0123456789ab+", threads=1, versions={"torch": "2.13.0"}, device="cpu", started="", seconds=12.3,
+    peak_mb=300, files={}, verdicts={"good": "holds", "wrong": "refuted"},
+    checks=[
+        check("loose", "good", 0.1),
+        check("tight", "good", 0.8),
+        check("broken", "wrong", 3.0),
+        check("control", "good", 5.0, kind="control"),
+    ],
+)  # fmt: skip
+
+
+def record(age=timedelta(), **changes):
+    return RECORD.model_copy(update={"started": (datetime.now(UTC) - age).isoformat(timespec="seconds")} | changes)
 
 
 @pytest.fixture
@@ -86,7 +88,7 @@ def test_formulas_reach_mathjax_and_signs_are_escaped(table):
 
 def test_a_kept_run_at_the_size_of_the_paper_is_named():
     for current, said in ((True, "<td>quick, paper</td>"), (False, "<td>quick, paper (earlier code)</td>")):
-        kept = record() | {"profile": "paper", "current": current}
+        kept = Kept(record(profile="paper"), current)
         table = ledger({"toy": PAPER}, {"toy/first": record()}, {"toy/first": kept}, "quick")
         assert said in row(table, "good")
 
@@ -99,7 +101,25 @@ def test_an_erratum_links_its_evidence_only_where_a_page_has_run():
 
 
 def test_the_status_names_the_age_of_the_oldest_number():
-    old = record(started=datetime.now(UTC) - timedelta(days=3))
+    old = record(age=timedelta(days=3))
     text = status({"toy/first": record(), "toy/second": old, "toy/none": None}, {})
     assert "2 runs with torch 2.13.0" in text and "3 days old" in text and "`0123456`" in text
     assert status({"toy/first": None}, {}) == "# Status\n\nNo page has been run yet.\n"
+
+
+def test_a_claim_that_no_check_counts_for_is_shown_without_numbers():
+    idle = record(checks=[check("broken", "wrong", 3.0)], verdicts={"good": "undecided", "wrong": "refuted"})
+    assert "undecided" in row(ledger({"toy": PAPER}, {"toy/first": idle}, {}, "quick"), "good")
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_nothing_from_registry_or_record_becomes_html():
+    entry = PAPER.errata[0].model_copy(update={"printed": SCRIPT, "why": f"{SCRIPT} as $a < b$"})
+    paper = PAPER.model_copy(update={"title": SCRIPT, "errata": [entry]})
+    foreign = record(device=SCRIPT)
+    pages = [ledger({"toy": paper}, {"toy/first": foreign}, {}, "quick"), errata({"toy": paper}, {"toy/first": foreign})]
+    pages.append(status({"toy/first": foreign}, {}))
+    assert all(SCRIPT not in page and "&lt;script>" in page for page in pages)
+    assert "$a < b$" in pages[1], "a formula keeps its sign"
