@@ -246,13 +246,58 @@ def new(
 
     Example: [bold]hier new fine-grained/lemC.3[/bold]
     """
-    from hierlib.lab.skeleton import write_skeleton
+    from hierlib.lab.skeleton import write_page
 
     project = find_project()
     registry = load_registry(project)
-    path = write_skeleton(project, registry, claim)
+    path = write_page(project, registry, claim)
     out.print(f"wrote {project.relative(path)}; now give the claim `page: {path.stem}` and `expected:` in book/claims/, "
               f"add {project.relative(path.with_suffix(''))} to _toc.yml, and fill the page in", soft_wrap=True)  # fmt: skip
+
+
+@app.command("new-paper")
+def new_paper(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Short name of the paper, e.g. mean-field.")],
+    title: Annotated[str, typer.Option(help="Its title.")] = "Title of the paper",
+    authors: Annotated[str, typer.Option(help="Its authors, separated by commas.")] = "First Author, Second Author",
+    year: Annotated[int, typer.Option(help="The year it appeared.")] = 2020,
+    arxiv: Annotated[str, typer.Option(help="Its number on arXiv.")] = "0000.00000",
+) -> None:
+    """Add a paper: registry, opening page, part of the table of contents, citation, and one page that runs at once.
+
+    Example: [bold]hier new-paper mean-field --title "A mean field view" --year 2018[/bold]
+    """
+    from hierlib.lab.skeleton import write_paper
+
+    project = find_project()
+    written = write_paper(project, load_registry(project), slug, title, authors, year, arxiv)
+    out.print("wrote " + ", ".join(project.relative(path) for path in written), soft_wrap=True)
+    out.print(f"`hier run {slug}` runs its first page; list the paper's claims in {project.relative(written[-1])}")
+
+
+@app.command()
+def clean(yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False) -> None:
+    """Remove runs and checkpoints that no page of the present code would use again; their size is shown first.
+
+    Example: [bold]hier clean[/bold]
+    """
+    from hierlib.lab.cleaning import leftovers, remove
+
+    project = find_project()
+    found = leftovers(project, load(project)[1])
+    size = sum(leftover.size for leftover in found) / 1e6
+    if not found:
+        out.print("nothing to remove: everything under _build belongs to a page")
+        return
+    for leftover in found:
+        out.print(f"{leftover.size / 1e6:8.1f} MB  {project.relative(leftover.path)}", soft_wrap=True)
+    out.print(f"{len(found)} leftovers, {size:.1f} MB")
+    if not yes and not (sys.stdin.isatty() and typer.confirm("Remove them?")):
+        out.print("nothing was removed; `hier clean --yes` removes them")
+        return
+    for leftover in found:
+        remove(leftover)
+    out.print(f"removed {size:.1f} MB")
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ changed formula re-runs exactly the pages that use its module.
 import ast
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +18,10 @@ Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Module(NamedTuple):
-    """What a file imports of its package, and the digest of what it means."""
+    """A file of a package: its name within it (`kernels/relu.py`), the names it imports, the digest of what it means."""
 
-    imports: frozenset[Path]
+    name: str
+    imports: frozenset[str]
     digest: str
 
 
@@ -32,24 +33,24 @@ def parsed(cells: Iterable[str]) -> ast.Module | None:
         return None
 
 
-def imported_modules(tree: ast.Module | None, package: Path) -> dict[Path, Module]:
-    """Files of `package` (a folder with `__init__.py`) that a piece of code imports, directly or through one another.
+def imported_modules(tree: ast.Module | None, package: Path) -> list[Module]:
+    """Modules of `package` (a folder with `__init__.py`) that a piece of code imports, directly or through one another.
 
     Code that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything.
     """
-    found: dict[Path, Module] = {}
-    waiting = list(package.rglob("*.py") if tree is None else _mentioned(tree, package))
+    found: dict[str, Module] = {}
+    waiting = list(package_files(package) if tree is None else _mentioned(tree, package))
     while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found[path] = read_module(path, package)
-            waiting.extend(found[path].imports)
-    return found
+        name = waiting.pop()
+        if name not in found:
+            found[name] = read_module(name, package)
+            waiting.extend(found[name].imports)
+    return list(found.values())
 
 
-def modules_digest(modules: Mapping[Path, Module], package: Path) -> str:
+def modules_digest(modules: Iterable[Module]) -> str:
     """One digest of what the modules mean."""
-    lines = sorted(f"{path.relative_to(package).as_posix()}\0{module.digest}" for path, module in modules.items())
+    lines = sorted(f"{module.name}\0{module.digest}" for module in modules)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:20]
 
 
@@ -84,22 +85,22 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def read_module(path: Path, package: Path) -> Module:
+def read_module(name: str, package: Path) -> Module:
     """What a module imports and means, read once per process and state of its files."""
-    name = os.fspath(path)
-    stem = name.removesuffix(".py")
-    stamps = {file: _modified(file) for file in (name, *(stem + end for end in ASSETS))}
-    return _read_module(tuple((file, stamp) for file, stamp in stamps.items() if stamp), package)
+    path = f"{package}/{name}"
+    stem = path.removesuffix(".py")
+    stamps = [(file, _modified(file)) for file in (path, *(stem + end for end in ASSETS))]
+    return _read_module(name, tuple((file, stamp) for file, stamp in stamps if stamp), package)
 
 
 @cache
-def _read_module(files: tuple[tuple[str, int], ...], package: Path) -> Module:
+def _read_module(name: str, files: tuple[tuple[str, int], ...], package: Path) -> Module:
     module, *assets = (Path(file).read_bytes() for file, _ in files)
     tree = without_docstrings(ast.parse(module))
     total = hashlib.sha256(meaning(tree).encode())
     for content in assets:
         total.update(content)
-    return Module(frozenset(_mentioned(tree, package)), total.hexdigest())
+    return Module(name, frozenset(_mentioned(tree, package)), total.hexdigest())
 
 
 def _modified(file: str) -> int:
@@ -118,32 +119,38 @@ def _statements(node: Any) -> Iterator[ast.AST]:
             yield from _statements(statement)
 
 
-def _mentioned(tree: ast.Module, package: Path) -> Iterator[Path]:
+def _mentioned(tree: ast.Module, package: Path) -> Iterator[str]:
+    there = package_files(package)
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _files(alias.name, package)
+                yield from _files(alias.name, package, there)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from _files(node.module, package)
+            yield from _files(node.module, package, there)
             for alias in node.names:  # `from package.folder import module`
-                yield from _files(f"{node.module}.{alias.name}", package)
+                yield from _files(f"{node.module}.{alias.name}", package, there)
 
 
-def _files(dotted: str, package: Path) -> Iterator[Path]:
+def _files(dotted: str, package: Path, there: frozenset[str]) -> Iterator[str]:
     """The module and the `__init__.py` of every package above it; nothing for names that are not modules of ours."""
     head, *rest = dotted.split(".")
     if head != package.name:
         return
-    folder = package
-    yield folder / "__init__.py"
-    for part in rest:
-        if (folder / f"{part}.py").is_file():
-            yield folder / f"{part}.py"
+    yield "__init__.py"
+    for depth, part in enumerate(rest):
+        above = "".join(f"{name}/" for name in rest[:depth])
+        if f"{above}{part}.py" in there:
+            yield f"{above}{part}.py"
             return
-        folder = folder / part
-        if not (folder / "__init__.py").is_file():
+        if f"{above}{part}/__init__.py" not in there:
             return
-        yield folder / "__init__.py"
+        yield f"{above}{part}/__init__.py"
+
+
+@cache
+def package_files(package: Path) -> frozenset[str]:
+    """The modules that a package has, as names within it."""
+    return frozenset(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
 
 
 def _without_magics(code: str) -> str:

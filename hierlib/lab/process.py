@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import psutil
 
 from hierlib.data.catalogue import DataError, damaged
+from hierlib.files import write_text
 from hierlib.lab.job import Job
 from hierlib.lab.record import RunFolder
 from hierlib.lab.worker import stop_below
@@ -61,6 +62,7 @@ class Slot:
             extra = {"commit": attempt.commit, "threads": self.threads, "numbers_key": attempt.numbers_key}
             order = attempt.job._asdict() | extra | {"checkpoints": str(attempt.checkpoints)}
             attempt.folder.job.write_text(json.dumps(order))
+            _note_checkpoints(attempt)
             message = self._wait(attempt, cancelled)
         except DataError as error:
             return Outcome("unavailable", f"{page}: skipped: {error}", 0.0)
@@ -68,7 +70,8 @@ class Slot:
             message = error.strerror or str(error)
         seconds = time.monotonic() - started
         if message:
-            return Outcome("failed", f"{page}{'' if message.startswith('code cell') else ':'} {message}", seconds)
+            _forget_empty(attempt.checkpoints)
+            return Outcome("failed", f"{page}{',' if message.startswith('code cell') else ':'} {message}", seconds)
         shutil.rmtree(attempt.checkpoints, ignore_errors=True)
         return Outcome("done", "", seconds)
 
@@ -125,6 +128,18 @@ class Slot:
         for pipe in (process.stdin, process.stdout):
             if pipe:
                 pipe.close()
+
+
+def _note_checkpoints(attempt: Attempt) -> None:
+    """Say beside the checkpoints whose they are: `hier clean` asks whether anybody would go on from them."""
+    order = {"page": attempt.job.page, "profile": attempt.job.profile, "parameters": attempt.job.parameters}
+    write_text(RunFolder(attempt.checkpoints).job, json.dumps(order))
+
+
+def _forget_empty(checkpoints: Path) -> None:
+    """A page that saved nothing leaves no folder for checkpoints behind."""
+    if [path.name for path in checkpoints.glob("*")] == [RunFolder(checkpoints).job.name]:
+        shutil.rmtree(checkpoints, ignore_errors=True)
 
 
 def _fetch(name: str) -> None:

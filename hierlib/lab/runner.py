@@ -52,13 +52,12 @@ def run(project: Project, jobs: Iterable[Job], backend: Backend, settings: Setti
     """Bring every job up to date and report as it goes. Successes are stored at once."""
     due = []
     for job in jobs:
+        if not settings.force and stored_record(project, job) is not None:
+            yield Event(job, "skipped")
+            continue
         if (broken := broken_run(project, job)) is not None:
             yield Event(job, "damaged", f"{project.relative(broken)} does not match its digest; running the page again")
-            due.append(job)
-        elif settings.force or stored_record(project, job) is None:
-            due.append(job)
-        else:
-            yield Event(job, "skipped")
+        due.append(job)
     if due:
         with working_folder(project) as working, closing(backend(project, working, due, settings)) as events:  # type: ignore[type-var]
             yield from events

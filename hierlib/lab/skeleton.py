@@ -1,12 +1,13 @@
-"""The skeleton of a page, from the registry."""
+"""Skeletons: of a page, from the registry; and of a paper, with registry, opening page and a first page that runs."""
 
+import re
 from pathlib import Path
 
 from hierlib.files import write_text
 from hierlib.lab.project import Project, UserError, nearest
-from hierlib.lab.registry import Paper
+from hierlib.lab.registry import Entry, Paper, parse
 
-TEMPLATE = """\
+PAGE = """\
 ---
 jupytext: {{formats: "md:myst,ipynb"}}
 kernelspec: {{name: python3, display_name: Python 3, language: python}}
@@ -75,29 +76,117 @@ What the constants, the hypotheses or the small scale hide.
 `hier run {page} -p n=200`
 """
 
+REGISTRY = """\
+slug: {slug}
+part: {part}
+title: "{title}"
+authors: "{authors}"
+year: {year}
+arxiv: "{arxiv}"
+cite: {cite}
+summary: >-
+  One or two sentences on what the paper says.
+
+claims:
+  - id: thm1
+    kind: theorem
+    place: Theorem 1
+    says: What it says, in one line; formulas like $a \\le b$ between dollar signs.
+    priority: A
+    expected: holds
+    page: thm1
+"""
+
+OPENER = """\
+# {title}
+
+*{authors}, {year}* {{cite:p}}`{cite}`
+
+What the paper is about, in plain words; its network as a drawing; which page to read first.
+"""
+
+CITATION = """
+@article{{{cite},
+  title = {{{title}}},
+  author = {{{bib_authors}}},
+  journal = {{arXiv preprint arXiv:{arxiv}}},
+  year = {{{year}}},
+}}
+"""
+
+CONTENTS = """\
+  - caption: "{roman}. {title}"
+    numbered: true
+    chapters:
+      - file: book/{slug}
+      - file: notebooks/{slug}/thm1
+"""
+
 BLOCKS = {"theorem", "lemma", "corollary", "proposition", "definition", "example", "algorithm", "remark"}
+LAST_PART = "  - caption: Sources\n"  # the new part goes before it
 
 
-def write_skeleton(project: Project, registry: dict[str, Paper], claim: str) -> Path:
+def page_text(paper: Paper, entry: Entry, name: str) -> str:
+    """A page that runs at once and whose check fails until it is written."""
+    return PAGE.format(
+        block=entry.kind if entry.kind in BLOCKS else "theorem",
+        place=entry.place,
+        cite=f"{paper.authors.split(',')[0].split()[-1]} et al. {paper.year}",
+        key=paper.cite,
+        label=f"{paper.slug}-{name}".replace(".", "-").lower(),
+        says=entry.says,
+        page=f"{paper.slug}/{name}",
+        name=name,
+    )
+
+
+def write_page(project: Project, registry: dict[str, Paper], claim: str) -> Path:
     """Write `notebooks/<paper>/<claim>.md` for a registered claim; an existing page is never touched."""
     slug, _, name = claim.partition("/")
     names = [f"{paper.slug}/{entry.id}" for paper in registry.values() for entry in paper.claims]
     if claim not in names:
         raise UserError(f"there is no claim {claim!r}; {nearest(claim, names, 'claims')}")
-    paper = registry[slug]
-    entry = paper.entry(name)
+    entry = registry[slug].entry(name)
     path = project.notebooks / slug / f"{name}.md"
     if entry.page or path.exists():
         raise UserError(f"{claim} has a page already: {project.relative(project.notebooks / slug)}/{entry.page or name}.md")
-    text = TEMPLATE.format(
-        block=entry.kind if entry.kind in BLOCKS else "theorem",
-        place=entry.place,
-        cite=f"{paper.authors.split(',')[0].split()[-1]} et al. {paper.year}",
-        key=paper.cite,
-        label=f"{slug}-{name}".replace(".", "-").lower(),
-        says=entry.says,
-        page=claim,
-        name=name,
-    )
-    write_text(path, text)
+    write_text(path, page_text(registry[slug], entry, name))
     return path
+
+
+def write_paper(
+    project: Project, registry: dict[str, Paper], slug: str, title: str, authors: str, year: int, arxiv: str
+) -> list[Path]:
+    """Add a paper to the book; returns the files that were written, the registry last, which makes them count."""
+    if not re.fullmatch("[a-z0-9][a-z0-9-]*", slug):
+        raise UserError(f"{slug!r} cannot be the short name of a paper: lower-case letters, digits and hyphens are allowed")
+    if slug in registry:
+        raise UserError(f"there is a paper {slug!r} already; `hier list {slug}` shows its claims")
+    if wrong := next((text for text in (title, authors, arxiv) if re.search(r'["\\\n{}]', text)), None):
+        raise UserError(f"{wrong!r}: no quotation marks, braces or backslashes here; edit the files afterwards")
+    toc, bibliography = project.root / "_toc.yml", project.root / "book" / "references.bib"
+    part = max((paper.part for paper in registry.values()), default=0) + 1
+    words = {"slug": slug, "part": part, "title": title, "authors": authors, "year": year, "arxiv": arxiv}
+    words |= {"cite": f"{slug.replace('-', '')}{year}", "roman": _roman(part), "bib_authors": authors.replace(", ", " and ")}
+    claims = project.claims / f"{slug}.yml"
+    opener, page = project.root / "book" / f"{slug}.md", project.notebooks / slug / "thm1.md"
+    for path in (claims, opener, page):
+        if path.exists():
+            raise UserError(f"{project.relative(path)} exists already, though no paper {slug!r} is registered")
+    for path in (toc, bibliography):
+        if not path.exists():
+            raise UserError(f"there is no {project.relative(path)} to add the paper to")
+    contents, before, after = toc.read_text().partition(LAST_PART)
+    text = REGISTRY.format(**words)
+    paper: Paper = parse(Paper, text, claims.name)
+    write_text(page, page_text(paper, paper.claims[0], "thm1"))
+    write_text(opener, OPENER.format(**words))
+    write_text(bibliography, bibliography.read_text() + CITATION.format(**words))
+    write_text(toc, contents + CONTENTS.format(**words) + before + after)
+    write_text(claims, text)
+    return [page, opener, bibliography, toc, claims]
+
+
+def _roman(number: int) -> str:
+    tens, ones = divmod(number, 10)
+    return "X" * tens + ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")[ones]

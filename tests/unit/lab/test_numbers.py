@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hierlib.lab.numbers import Accepted, accepted_value, compare
+from hierlib.lab.numbers import accepted_value, compare
 
 CHECKS = {"smallest": 10.0, "smallest_without_squaring": -10.0}
 
@@ -49,7 +49,7 @@ def test_one_more_seed_falls_within_the_tolerance_99_times_in_100():
 
 @pytest.mark.parametrize("value, floor", [(200.0, 2e-4), (-200.0, 2e-4), (0.0, 1e-12)])
 def test_a_constant_value_keeps_a_tolerance_for_rounding(value, floor):
-    assert accepted_value([value] * 5) == Accepted(value=value, tolerance=pytest.approx(floor))
+    assert accepted_value([value] * 5).model_dump() == {"value": value, "tolerance": pytest.approx(floor)}
 
 
 def test_a_moved_value_is_found_with_its_distance_in_tolerances(ran, accepted):
