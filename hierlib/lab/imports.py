@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hierlib.lab.project import UserError
+
 ASSETS = (".js", ".css", ".html")
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -33,11 +35,13 @@ def parsed(cells: Iterable[str]) -> ast.Module | None:
         return None
 
 
-def imported_modules(tree: ast.Module | None, package: Path) -> list[Module]:
-    """Modules of `package` (a folder with `__init__.py`) that a piece of code imports, directly or through one another.
+def imported_modules(cells: Iterable[str], package: Path) -> list[Module]:
+    """Modules of `package` (a folder with `__init__.py`) that code cells import, directly or through one another.
 
-    Code that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything.
+    A cell that is not Python (a slip, or `%%bash`) may import anything: it counts as if it imported everything. Cells
+    without the word are not parsed: that would take longer than everything else.
     """
+    tree = parsed(cell for cell in cells if "import" in cell or cell.lstrip().startswith("%%"))
     found: dict[str, Module] = {}
     waiting = list(package_files(package) if tree is None else _mentioned(tree, package))
     while waiting:
@@ -96,7 +100,10 @@ def read_module(name: str, package: Path) -> Module:
 @cache
 def _read_module(name: str, files: tuple[tuple[str, int], ...], package: Path) -> Module:
     module, *assets = (Path(file).read_bytes() for file, _ in files)
-    tree = without_docstrings(ast.parse(module))
+    try:
+        tree = without_docstrings(ast.parse(module))
+    except (SyntaxError, ValueError) as error:
+        raise UserError(f"{package.name}/{name}, line {getattr(error, 'lineno', 1)}: not valid Python") from None
     total = hashlib.sha256(meaning(tree).encode())
     for content in assets:
         total.update(content)

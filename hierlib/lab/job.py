@@ -46,7 +46,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
     for name in data:
         if name not in catalogue.SETS:
             raise UserError(f"{page.id}: there is no data set {name!r}; {nearest(name, catalogue.SETS, 'data sets')}")
-    modules = modules_digest(imported_modules(parsed(page.code), PACKAGE))
+    modules = modules_digest(imported_modules(page.code, PACKAGE))
     digests = [catalogue.digest(name) for name in data]
     key = _digest(
         page.id, profile, parameters, digests, page.code, sorted(page.claims), modules, pins(project, COMPUTE + DRAW)
@@ -58,7 +58,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
 def numbers_key(project: Project, job: Job) -> str:
     """The narrower key of a job: equal keys, equal numbers, whatever was done to the pictures and to `lab`."""
     tree = parsed(job.code)
-    computing = [module for module in imported_modules(tree, PACKAGE) if not _draws(module.name)]
+    computing = [module for module in imported_modules(job.code, PACKAGE) if not _draws(module.name)]
     code = job.code if tree is None else meaning(_without_drawing(tree))
     digests = [catalogue.digest(name) for name in job.data]
     return _digest(job.page, job.profile, job.parameters, digests, code, modules_digest(computing), pins(project, COMPUTE))

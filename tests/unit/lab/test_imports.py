@@ -3,6 +3,7 @@
 import pytest
 
 from hierlib.lab.imports import imported_modules, meaning, modules_digest, package_digest, parsed
+from hierlib.lab.project import UserError
 
 TREE = {
     "__init__.py": "",
@@ -26,11 +27,11 @@ def package(tmp_path):
 
 
 def found(package, *cells):
-    return {module.name for module in imported_modules(parsed(cells), package)}
+    return {module.name for module in imported_modules(cells, package)}
 
 
 def digest(package, *cells):
-    return modules_digest(imported_modules(parsed(cells), package))
+    return modules_digest(imported_modules(cells, package))
 
 
 THEORY = {"theory/__init__.py", "theory/constants.py"}
@@ -129,3 +130,9 @@ def test_the_digest_of_a_package_is_to_the_letter(package):
     before = package_digest(package)
     (package / "nets/deep.py").write_text("# a comment\n")
     assert package_digest(package) != before
+
+
+def test_a_module_that_is_not_python_is_named_with_its_line(package):
+    (package / "alone.py").write_text("x = 1\nx = = 2\n")
+    with pytest.raises(UserError, match=r"package/alone\.py, line 2: not valid Python"):
+        digest(package, "import package.alone")
