@@ -4,16 +4,18 @@ import re
 import shlex
 from pathlib import Path
 
+import jupytext
+import papermill
 import pytest
 import yaml
 
-from hierlib.lab.page import load_pages, parse_value, resolve
+from hierlib.lab.parameters import read_assignments
 from hierlib.lab.project import Project
-from hierlib.lab.registry import load_registry
+from hierlib.lab.selection import load
 
 PROJECT = Project(Path(__file__).parents[2])
-REGISTRY = load_registry(PROJECT)
-PAGES = load_pages(PROJECT, REGISTRY)
+REGISTRY, LOADED = load(PROJECT)
+PAGES = {page.id: page for page in LOADED}
 TOC = yaml.safe_load((PROJECT.root / "_toc.yml").read_text())
 
 
@@ -22,8 +24,16 @@ def page(request):
     return request.param
 
 
-def code_of(page) -> list[str]:
-    return [cell.source for cell in page.notebook.cells if cell.cell_type == "code"]
+def test_jupytext_and_papermill_read_it_as_hier_does(page):
+    notebook = jupytext.reads(page.text, fmt="md:myst")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [(cell.source.strip(), cell.metadata.get("tags", [])) for cell in code] == [
+        (c.source, c.tags) for c in page.cells
+    ]
+    inspected = papermill.inspect_notebook(notebook)
+    assert {name: entry["inferred_type_name"] for name, entry in inspected.items()} == {
+        name: parameter.type for name, parameter in page.parameters.items()
+    }
 
 
 def test_it_is_in_the_table_of_contents(page):
@@ -40,7 +50,7 @@ def test_it_asks_states_and_ends_as_every_page_does(page):
 
 
 def test_it_has_checks_a_control_and_a_verdict(page):
-    code = "\n".join(code_of(page))
+    code = "\n".join(page.code)
     assert f'Claim("{page.id}")' in code
     assert code.count("claim.check(") >= 1
     assert code.count("claim.control(") >= 1
@@ -48,11 +58,11 @@ def test_it_has_checks_a_control_and_a_verdict(page):
 
 
 def test_its_code_fits_the_column(page):
-    assert max(len(line) for cell in code_of(page) for line in cell.splitlines()) <= 108
+    assert max(len(line) for cell in page.code for line in cell.splitlines()) <= 108
 
 
 def test_every_figure_has_a_name_and_a_caption(page):
-    for cell in page.notebook.cells:
+    for cell in jupytext.reads(page.text, fmt="md:myst").cells:
         if cell.cell_type == "code" and re.search(r"^publish\(", cell.source, re.MULTILINE):
             figure = cell.metadata["mystnb"]["figure"]
             assert figure["name"].startswith("fig-") and len(figure["caption"]) > 40
@@ -61,7 +71,7 @@ def test_every_figure_has_a_name_and_a_caption(page):
 
 def test_every_random_draw_comes_from_a_named_stream(page):
     forbidden = r"manual_seed|np\.random|random\.seed|default_rng|torch\.(rand|randn|randint|randperm)\((?!.*generator=)"
-    assert not re.search(forbidden, "\n".join(code_of(page)))
+    assert not re.search(forbidden, "\n".join(page.code))
 
 
 def test_the_commands_it_suggests_are_valid(page):
@@ -71,9 +81,9 @@ def test_the_commands_it_suggests_are_valid(page):
         name, *words = shlex.split(command)
         assert name == page.id
         assignments = [words[i + 1] for i, word in enumerate(words) if word == "-p"]
-        resolve(page, "quick", dict(parse_value(page, assignment) for assignment in assignments))
+        page.values("quick", read_assignments(page.parameters, assignments, page.id))
 
 
 def test_its_parameters_cell_says_what_quick_is(page):
-    assert resolve(page, "quick", {}) == {name: parameter.default for name, parameter in page.parameters.items()}
+    assert page.values("quick", {}) == {name: parameter.default for name, parameter in page.parameters.items()}
     assert page.parameters["seed"].default == 0

@@ -67,6 +67,17 @@ PAGE_MISTAKES = {
     "words for a number": ("[1..100]", "[few|many]", 13, "n = 10 is out of range; allowed is [few|many]"),
     "a value out of its range": ("n: int = 10", "n: int = 0", 13, "n = 0 is out of range; allowed is [1..100]"),
     "a computed value": ("n: int = 10", "n: int = 2 * 5", 13, "the value of n must be a plain number, word or list"),
+    "half a kernelspec": ("display_name: Python 3, ", "", 3, "kernelspec.display_name: field required"),
+    "another format": ('"md:myst,ipynb"', '"md:myst,ipnb"', 2, "jupytext.formats: input should be 'md:myst,ipynb'"),
+    "a control character": ("# A page", "# A\x00page", 8, "a control character ('\\x00') that no text needs"),
+    "code among the parameters": (
+        "n: int = 10",
+        "print(10)",
+        13,
+        "a line of the cell tagged `parameters` reads name: type =",
+    ),
+    "a slip among the parameters": ("n: int = 10", "n: int = = 10", 13, "the cell tagged `parameters` is not Python"),
+    "options that are no YAML": (":tags: [parameters]", ":tags: [parameters", 11, "the options of this code cell are not"),
 }
 
 
@@ -94,6 +105,17 @@ def test_a_registered_page_must_exist(toy, refused):
 def test_a_page_must_be_registered(toy, refused):
     toy.squares.with_name("cubes.md").write_text(toy.squares.read_text())
     assert "toy/cubes.md: no claim in book/claims/toy.yml names this page" in refused(toy, "run", within=True)
+
+
+def test_a_page_must_have_one_cell_of_parameters(toy, refused):
+    toy.edit(toy.squares, ":tags: [parameters]\n", "")
+    assert "toy/squares.md: a page has one cell tagged `parameters`, this one has 0" in refused(toy, "run", within=True)
+
+
+def test_a_malformed_page_is_nobody_elses_problem(toy):
+    toy.add_page("cubes")
+    toy.edit(toy.squares, "display_name: Python 3, ", "")
+    assert toy.call("show", "toy/cubes").returncode == 0 and toy.call("list").returncode == 0
 
 
 def test_a_page_must_have_a_seed(toy, refused):

@@ -140,3 +140,18 @@ def test_accept_refuses_a_quantity_that_is_no_number(ran, forge):
     forge(checks=[check | {"value": math.nan} for check in ran.record()["checks"]])
     done = ran.hier("accept", "toy/squares")
     assert done.returncode == 1 and "seed 0 gives no number for smallest" in done.stderr
+
+
+WRONG = {
+    "no tolerance": {"value": 1.0},
+    "no value": {"tolerance": 1.0},
+    "a tolerance of zero": {"value": 1.0, "tolerance": 0},
+}
+
+
+@pytest.mark.parametrize("entry", WRONG.values(), ids=WRONG)
+def test_damaged_accepted_numbers_are_named_with_the_remedy(ran, accepted, entry):
+    path = accepted(smallest=(10.0, 0.1))
+    path.write_text(json.dumps({"seeds": [0], "values": {"smallest": entry}}))
+    said = ran.call("check").stderr
+    assert "tests/numbers/quick/toy/squares.json is damaged; `hier accept toy/squares` writes it anew" in said
