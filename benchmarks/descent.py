@@ -49,7 +49,7 @@ def measure() -> Iterator[Result]:
     # The set-up of a run (float64 products) is not part of a step: time a run without steps, and take it off in each turn.
     actions = [lambda: torch.mm(A, B, out=C), module_loop(net, X, y)]
     actions += [train(form, steps) for form in forms for steps in (STEPS, 0)]
-    rows = in_turns(*actions, turns=11)
+    rows = in_turns(*actions)
     sgemm = 2 * N * N * M / estimate(row[0] for row in rows).median
     for place, form in enumerate(forms):
         work = 2 * N * N * M if form == "preactivations" else 4 * N * M * D
@@ -79,7 +79,7 @@ def at_full_size(steps: int = 1) -> tuple[float, float, float, float]:
         lambda: torch.mm(A, B, out=C),
         lambda: gradient_descent(net, X, y, 1e-3, steps),
         lambda: gradient_descent(net, X, y, 1e-3, 0),
-        turns=5,
+        turns=7,
     )
     work, product = 4 * LARGE * LARGE * D * steps, 2 * 2000 * D * LARGE
     share = estimate(work / (whole - setup) * sgemm / product for sgemm, whole, setup in rows)

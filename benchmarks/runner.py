@@ -59,7 +59,7 @@ def toy_project(folder: Path, rounds: int) -> None:
 def measure(project: Path) -> Iterator[Result]:
     print("          bringing the book of the tree up to date: minutes when its pages were not run before", flush=True)
     hier(project, "run")
-    idle = estimate(row[0] for row in in_turns(lambda: hier(project, "run"), turns=7))
+    idle = estimate(row[0] for row in in_turns(lambda: hier(project, "run")))
     name = "hier run of the whole book, nothing changed"
     yield Result(name, f"{idle.median:.2f} s", "under 2 s", idle.median < 2, idle.spread)
     with tempfile.TemporaryDirectory() as scratch:
@@ -68,7 +68,7 @@ def measure(project: Path) -> Iterator[Result]:
         rows = in_turns(
             lambda: hier(project, "run", "--force", "--jobs", "1", folder=folder),
             lambda: hier(project, "run", "--force", "--jobs", "2", folder=folder),
-            turns=5,
+            turns=7,
         )
         share = estimate(two / one for one, two in rows)
         shown = f"{share.median:.2f} of one after the other"
@@ -85,7 +85,7 @@ def against_papermill(project: Path, folder: Path) -> Result:
     rows = in_turns(
         lambda: subprocess.run(papermill, check=True, capture_output=True, env=tools(project)),
         lambda: hier(project, "run", "toy/a", "--force", "--jobs", "1", folder=folder),
-        turns=5,
+        turns=7,
     )
     ratio, alone = estimate(ours / alone for alone, ours in rows), estimate(alone for alone, _ in rows)
     shown = f"{ratio.median - 1:+.1%} (on {alone.median:.1f} s)"

@@ -61,8 +61,13 @@ def seconds(action: Callable[[], object]) -> float:
     return clock() - start
 
 
-def in_turns(*actions: Callable[[], object], turns: int = 9, warm_up: int = 1) -> list[tuple[float, ...]]:
-    """Seconds of each action in each turn, in which they follow each other; the turns that warm up are not kept."""
+def in_turns(*actions: Callable[[], object], turns: int = 11, warm_up: int = 1) -> list[tuple[float, ...]]:
+    """Seconds of each action in each turn, in which they follow each other; the turns that warm up are not kept.
+
+    Eleven turns are needed for the spread to be worth something: with that many, of the series that are believed on a
+    machine that slows every single time by a random factor up to 1.5, one in 300 is wrong by more than a tenth; with seven,
+    which is for what takes long, one in 60.
+    """
     rows = [tuple(seconds(action) for action in actions) for _ in range(warm_up + turns)]
     return rows[warm_up:]
 
