@@ -64,9 +64,9 @@ def seconds(action: Callable[[], object]) -> float:
 def in_turns(*actions: Callable[[], object], turns: int = 11, warm_up: int = 1) -> list[tuple[float, ...]]:
     """Seconds of each action in each turn, in which they follow each other; the turns that warm up are not kept.
 
-    Eleven turns are needed for the spread to be worth something: with that many, of the series that are believed on a
-    machine that slows every single time by a random factor up to 1.5, one in 300 is wrong by more than a tenth; with seven,
-    which is for what takes long, one in 60.
+    Eleven turns are needed for the spread to be worth something. On a machine that slows every single time by a random
+    factor up to 1.5, one series in 20 passes with that many, and one in 300 passes and is wrong by more than a tenth;
+    with seven, which is for what takes long, one in 9 and one in 60.
     """
     rows = [tuple(seconds(action) for action in actions) for _ in range(warm_up + turns)]
     return rows[warm_up:]

@@ -56,7 +56,7 @@ BUSY = {
 
 @pytest.mark.parametrize("busy", BUSY)
 @pytest.mark.parametrize(("turns", "wrong"), [(7, 0.025), (11, 0.01)])
-def test_what_is_believed_of_a_busy_machine_is_right(machine, busy, turns, wrong):
+def test_a_wrong_number_of_a_busy_machine_is_seldom_believed(machine, busy, turns, wrong):
     draws = random.Random(0)
     machine.slowness = lambda now: BUSY[busy](draws)
     values = [ratio_of(machine, turns) for _ in range(600)]
