@@ -3,7 +3,7 @@
 Also how the cost grows with the number of runs and with the width: the numbers go to the report, the curves to `grid.svg`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from benchmarks.timing import Result, seconds, side_by_side
+from benchmarks.timing import Result, estimate, in_turns
 from hierlib.nets.residual import Residual
 from hierlib.papers.resnet_kernels.methods import METHODS, Setting, Task, prepare
 from hierlib.targets.hierarchy import paired_parities
@@ -69,30 +69,43 @@ def together(runs: list[Run], method: str = "3resnet") -> Callable[[], object]:
 
 def measure() -> Iterator[Result]:
     runs = grid(64, M)
-    batched, plain = side_by_side(together(runs), lambda: one_by_one(runs[::8]), rounds=4)  # 8 of 64 are enough to time
-    gain, flop = 8 * plain / batched, 242 * M * BATCH * 64 * STEPS
     A = torch.randn(1024, 1024)
-    product = min(seconds(lambda: A @ A) for _ in range(20))
-    share = flop / batched / (2 * 1024**3 / product)
+    # 8 of 64 are enough to time one after another
+    rows = in_turns(together(runs), lambda: one_by_one(runs[::8]), lambda: A @ A, turns=15, warm_up=2)
+    gain = estimate(8 * plain / batched for batched, plain, _ in rows)
+    share = estimate(242 * M * BATCH * 64 * STEPS / batched * product / (2 * 1024**3) for batched, _, product in rows)
+    batched = estimate(row[0] / STEPS / 64 * 1e6 for row in rows).median
+    plain = estimate(row[1] / STEPS / 8 * 1e6 for row in rows).median
     yield Result(
         f"grid of 64 residual networks, N = {N}, m = {M}, batch {BATCH}, against one after another",
-        f"{gain:.1f}x ({batched / STEPS / 64 * 1e6:.0f} against {plain / STEPS / 8 * 1e6:.0f} us per step and network; "
-        f"{share:.0%} of sgemm)",
+        f"{gain.median:.1f}x ({batched:.0f} against {plain:.0f} us per step and network; {share.median:.0%} of sgemm)",
         "at least 4x",
-        gain >= 4,
+        gain.median >= 4,
+        gain.spread,
     )
     counts, widths = [1, 4, 16, 64, 256], [20, 50, 100, 200, 400, 800]
-    by_count = [min(seconds(together(grid(c, M))) for _ in range(2)) / STEPS / c * 1e6 for c in counts]
-    by_width = {name: [min(seconds(together(grid(16, m, name), name)) for _ in range(2)) / STEPS / 16 * 1e6 for m in sizes]
-                for name, sizes in {"3resnet": widths, "2layer": widths, "3layer": widths[:-1]}.items()}  # fmt: skip
-    plot(counts, by_count, plain / STEPS / 8 * 1e6, widths, by_width)
-    ratio = by_count[-1] / by_count[-2]
-    yield Result(
+    rows = in_turns(*(together(grid(count, M)) for count in counts))
+    ratio = estimate(64 * row[-1] / (256 * row[-2]) for row in rows)
+    by_count = [microseconds(column, count) for column, count in zip(zip(*rows, strict=True), counts, strict=True)]
+    result = Result(
         "cost per network, 256 runs against 64 (curves in benchmarks/grid.svg)",
-        f"{ratio:.2f}x ({', '.join(f'{c}: {t:.0f} us' for c, t in zip(counts, by_count, strict=True))})",
+        f"{ratio.median:.2f}x ({', '.join(f'{c}: {t:.0f} us' for c, t in zip(counts, by_count, strict=True))})",
         "at most 1.25x",
-        ratio <= 1.25,
+        ratio.median <= 1.25,
+        ratio.spread,
     )
+    if not result.disturbed:  # the curves stay with the line that they belong to
+        sizes = {"3resnet": widths, "2layer": widths, "3layer": widths[:-1]}
+        cases = [(name, m) for name in sizes for m in sizes[name]]
+        columns = zip(*in_turns(*(together(grid(16, m, name), name) for name, m in cases), turns=3), strict=True)
+        times = dict(zip(cases, (microseconds(column, 16) for column in columns), strict=True))
+        plot(counts, by_count, plain, widths, {name: [times[name, m] for m in sizes[name]] for name in sizes})
+    yield result
+
+
+def microseconds(column: Sequence[float], count: int) -> float:
+    """Per step and network, of a grid of `count` networks."""
+    return estimate(column).median / STEPS / count * 1e6
 
 
 def plot(

