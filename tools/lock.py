@@ -19,7 +19,7 @@ COMPILE = [
     *("--custom-compile-command", "make lock", "--output-file", LOCK),
 ]
 ENVIRONMENT = """\
-# Written by `make lock`: the pins of requirements.lock and requirements-torch.txt for conda and mamba (which cannot check hashes).
+# Written by `make lock`: the pins of requirements.lock and requirements-torch.txt for conda and mamba, without the hashes.
 name: hierlib
 dependencies:
   - python=3.11
