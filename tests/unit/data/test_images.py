@@ -93,6 +93,7 @@ def test_unit_norm_flattens_and_scales_every_image(center):
         assert np.allclose(row, np.array(flat) / sum(value**2 for value in flat) ** 0.5, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_two_classes_give_unit_rows_with_signs(name):
     X, y = two_class(name, 100, seed=0)
     pixels = np.prod(SHAPES[name][2:])
