@@ -48,5 +48,6 @@ lock: .venv/ready  ## resolve pyproject.toml into requirements.lock and environm
 	$(BIN)/python tools/lock.py
 
 clean:  ## remove everything that was built (not the environment, not the data)
-	rm -rf _build book/ledger.md book/gallery.md book/errata.md book/status.md book/_static/thumbs book/_static/mathjax
+	rm -rf _build book/ledger.md book/gallery.md book/errata.md book/status.md book/api.md
+	rm -rf book/_static/thumbs book/_static/mathjax book/_static/source
 	find notebooks -name '*.ipynb' -delete
