@@ -26,6 +26,7 @@ def name(request) -> str:
 SHAPES = {"digits": (1500, 297, 1, 8, 8), "mnist": (60_000, 10_000, 1, 28, 28), "cifar10": (50_000, 10_000, 3, 32, 32)}
 
 
+@pytest.mark.slow
 def test_a_set_has_the_known_shape_and_kind(name):
     data, (train, test, *image) = load_images(name), SHAPES[name]
     assert data.train.shape == (train, *image) and data.test.shape == (test, *image)
@@ -39,6 +40,7 @@ MNIST_TRAIN = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 MNIST_TEST = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "train", "test"), [("mnist", MNIST_TRAIN, MNIST_TEST), ("cifar10", [5000] * 10, [1000] * 10)]
 )
@@ -63,6 +65,7 @@ def test_mnist_is_read_as_its_header_says():
     assert data.train_labels[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
 
 
+@pytest.mark.slow
 def test_a_cifar_record_is_a_label_and_then_the_planes_red_green_blue():
     data, folder = load_images(require("cifar10")), catalogue.folder("cifar10")
     raw = (folder / "data_batch_2.bin").read_bytes()
@@ -90,6 +93,7 @@ def test_unit_norm_flattens_and_scales_every_image(center):
         assert np.allclose(row, np.array(flat) / sum(value**2 for value in flat) ** 0.5, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_two_classes_give_unit_rows_with_signs(name):
     X, y = two_class(name, 100, seed=0)
     pixels = np.prod(SHAPES[name][2:])

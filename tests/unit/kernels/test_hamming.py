@@ -66,6 +66,7 @@ def wide(m: int, bias: float, number: int) -> Deep:
     return net
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", [1 / 7, 0.0])
 def test_conjugate_kernels_are_the_averages_of_wide_random_layers(bias):
     m, nets = 1500, 12
@@ -87,6 +88,7 @@ def test_the_bias_has_variance_one_over_d_unless_told_otherwise():
         assert not torch.allclose(kernel(X, Z, 2), kernel(X, Z, 2, bias=0.0), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_tangent_kernel_of_two_layers_is_the_average_of_gradients():
     m, nets = 1500, 12
     found = []

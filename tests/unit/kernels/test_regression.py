@@ -37,6 +37,7 @@ def test_a_function_in_the_span_of_the_samples_is_recovered_everywhere():
     assert torch.allclose(interpolant(H, H @ weights, ROWS), ROWS @ weights, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_a_trained_network_comes_closer_to_it_the_wider_it_is():
     limit, eta = interpolant(H, y, ROWS), 1 / torch.linalg.eigvalsh(H)[-1].item()
 

@@ -123,6 +123,7 @@ def test_the_series_has_no_power_below_one(p):
         series_coefficient(p)
 
 
+@pytest.mark.slow
 def test_the_deviation_is_that_of_many_random_networks():
     X, m, networks = unit_sphere(12, 4, seed=0), 20, 4000
     H = relu_gram(X)

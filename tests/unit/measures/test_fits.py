@@ -26,6 +26,7 @@ def noisy_fits(confidence: float, fits: int = 1000, repeats: int = 2):
         yield loglog_slope(X, 2 * X[:, None] ** -0.5 * np.exp(noise), confidence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_the_interval_covers_the_truth_as_often_as_it_says(confidence):
     covered = np.mean([low <= -0.5 <= high for _, (low, high), _ in noisy_fits(confidence)])

@@ -77,6 +77,7 @@ def test_the_exponent_of_squares_without_signs_is_that_of_chi_square():
     assert stats.chi2.sf(x, m) <= math.exp(-known)
 
 
+@pytest.mark.slow
 def test_the_exponent_of_squares_with_random_signs_is_a_bound_and_nearly_the_truth():
     m, B, draws = 40, 3.0, 200_000
     a, signs = tools.entries((draws, m), 0, "a"), tools.entries((draws, m), 0, "signs").sign()

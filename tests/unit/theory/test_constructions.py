@@ -74,6 +74,7 @@ def test_a_wide_layer_represents_the_target_within_the_predicted_error():
     assert (error / predicted).square().mean() == pytest.approx(1, abs=0.6)
 
 
+@pytest.mark.slow
 def test_the_variance_per_neuron_is_that_of_many_small_layers():
     m, layers = 8, 4000
     A = normal(layers, K, m, name="many A") * m**-0.5

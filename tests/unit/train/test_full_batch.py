@@ -94,6 +94,7 @@ def test_the_two_forms_agree(name):
     assert torch.allclose(one.net.W, other.net.W, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_float32_stays_close_to_float64(form):
     net, many, labels = two_layer(2000, 10, 1.0, seed=1), unit_sphere(30, 10, seed=1), random_signs(30, seed=1)
@@ -182,6 +183,7 @@ def test_network_and_data_are_left_alone(form):
     assert all(torch.equal(now, copy) for now, copy in zip((*ORDINARY, X, y), copies, strict=True))
 
 
+@pytest.mark.slow
 def test_one_step_at_the_size_of_the_paper_on_cifar():
     # Appendix A of Arora et al. 2019: 10 000 images of 3072 pixels, 10 000 neurons. Seen through twenty neurons, whose
     # gradient is formed by hand, and through outputs on fifty samples.

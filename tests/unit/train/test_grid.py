@@ -176,6 +176,7 @@ def test_mistakes_are_named_in_one_sentence():
         train_grid([run._replace(Y=run.Y[:-1])], fully_connected.shallow_outputs, ("W",), SCHEDULE)
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_a_gpu_gives_the_same_networks():
     runs = make_runs()

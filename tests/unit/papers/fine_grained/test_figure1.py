@@ -53,6 +53,7 @@ def test_first_step_is_where_a_curve_first_reaches_a_share_of_its_start(share, s
     assert first_step(torch.tensor([8.0, 4.0, 2.0, 3.0]), share) == step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.1, 1.0, 1.9])
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.1, 0.01])
 def test_the_predicted_first_step_is_the_one_found_by_iterating(factor, share):

@@ -44,6 +44,7 @@ def test_six_coordinates_give_one_over_thirty_two():
     assert smallest_norm(0.0, 6, 40) == pytest.approx(32 * (40 / 6) ** 0.5, rel=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "d"), [(2, 2), (4, 6), (6, 6), (6, 9)])
 def test_sign_vectors_attain_the_largest_correlation(q, d):
     signs = torch.zeros(2**q, d, dtype=torch.float64)
@@ -94,6 +95,7 @@ def test_odd_parities_correlate_with_no_neuron(q):
         largest_correlation(q, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [2, 4, 6])
 @pytest.mark.parametrize("extra", [0, 3])
 @pytest.mark.parametrize("m", [64, 66, 200, 256])
