@@ -17,7 +17,8 @@ from nbformat import NotebookNode
 
 from hierlib.files import write_text
 from hierlib.lab import reports
-from hierlib.lab.job import Job, make_job, numbers_key
+from hierlib.lab.api import api_files
+from hierlib.lab.job import PACKAGE, Job, make_job, numbers_key
 from hierlib.lab.page import Page
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.record import read_record
@@ -42,6 +43,7 @@ def render(
         raise UserError("there is no _toc.yml in the book's folder, so jupyter-book does not know which pages to render")
     vendor_mathjax(project)
     reports.write(project, registry, jobs, executed, kept_records(project, pages))
+    write_api(project)
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
     if done.returncode:
@@ -88,6 +90,13 @@ def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
     written = page.path.stat().st_mtime - 1
     os.utime(path, (written, written))
     return executed
+
+
+def write_api(project: Project) -> None:
+    """The page that lists every public function, and the source it links to."""
+    shutil.rmtree(project.root / "book" / "_static" / "source", ignore_errors=True)
+    for path, text in api_files(PACKAGE).items():
+        write_text(project.root / "book" / path, text)
 
 
 def vendor_mathjax(project: Project) -> None:

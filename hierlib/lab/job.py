@@ -65,8 +65,8 @@ def numbers_key(project: Project, job: Job) -> str:
 
 
 def pins(project: Project, names: tuple[str, ...]) -> list[str]:
-    """The lines `name==version` of the lock file for these packages."""
-    text = project.lock.read_text() if project.lock.exists() else ""
+    """The lines `name==version` of the lock files for these packages."""
+    text = "".join(lock.read_text() for lock in project.locks if lock.exists())
     return [found[0] for name in names if (found := re.search(rf"^{name}==[\w.]+", text, re.MULTILINE))]
 
 

@@ -17,7 +17,7 @@ class Project:
         self.root = root
         self.claims = root / "book" / "claims"
         self.notebooks = root / "notebooks"
-        self.lock = root / "requirements.lock"
+        self.locks = (root / "requirements.lock", root / "requirements-torch.txt")  # torch is installed apart
         self.build = root / "_build"
         self.runs = self.build / "runs"
         self.failed = self.build / "failed"

@@ -18,7 +18,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from hierlib.data.catalogue import damaged
+from hierlib.data.catalogue import DataError, damaged
+from hierlib.data.fetch import fetch
 from hierlib.files import write_text
 from hierlib.lab.job import Job, numbers_key
 from hierlib.lab.process import Attempt, Outcome, Slot
@@ -73,12 +74,19 @@ def local(count: int) -> Backend:
 
     def backend(project: Project, working: Path, jobs: list[Job], settings: Settings) -> Iterator[Event]:
         yield from absent_data(jobs)
-        at_once = min(count, len(jobs))
+        unavailable = fetch_data(jobs)
+        waiting = [job for job in jobs if not unavailable.keys() & set(job.data)]
+        for job in jobs:
+            if reasons := [unavailable[name] for name in job.data if name in unavailable]:
+                yield Event(job, "unavailable", f"{job.page}: skipped: {reasons[0]}")
+        if not waiting:
+            return
+        at_once = min(count, len(waiting))
         threads = max(1, (os.cpu_count() or 1) // at_once)
         slots: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         for _ in range(at_once):
             slots.put(Slot(threads))
-        stopped, commit, waiting = threading.Event(), commit_of(project), list(jobs)
+        stopped, commit = threading.Event(), commit_of(project)
         running: dict[Future[Outcome], tuple[Job, RunFolder]] = {}
 
         def attempt(job: Job, folder: RunFolder) -> Outcome:
@@ -115,6 +123,17 @@ def absent_data(jobs: list[Job]) -> Iterator[Event]:
     for name, job in first.items():
         if files := damaged(name):
             yield Event(job, "fetching", f"data set {name}: {', '.join(files)} absent or damaged; fetching it")
+
+
+def fetch_data(jobs: list[Job]) -> dict[str, str]:
+    """Fetch what the jobs need and is not there, each set once; returns the sentence of every set that cannot be had."""
+    unavailable = {}
+    for name in dict.fromkeys(name for job in jobs for name in job.data if damaged(name)):
+        try:
+            fetch(name, say=lambda line: None)
+        except DataError as error:
+            unavailable[name] = str(error)
+    return unavailable
 
 
 def store_or_report(project: Project, job: Job, folder: RunFolder, outcome: Outcome, force: bool) -> Outcome:
