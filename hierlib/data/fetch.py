@@ -22,10 +22,11 @@ from hierlib.files import arriving
 
 Say = Callable[[str], None]
 CHUNK = 1 << 20
+SECONDS = 30  # without an answer from a site, after which it counts as silent
 NPM_SECONDS = 1800  # after which the next source gets its turn
 
 
-def fetch(name: str, say: Say = print) -> Path:
+def fetch(name: str, say: Say) -> Path:
     """Make a set complete, trying each source in turn; the first one whose digests match wins."""
     entry = source(name)
     if not damaged(name):
@@ -131,13 +132,13 @@ def _unpack(name: str, archive: Path) -> None:
             shutil.copyfileobj(unzipped, file, CHUNK)
 
 
-def download(address: str, path: Path, expected: str, say: Say, timeout: float = 30) -> None:
+def download(address: str, path: Path, expected: str, say: Say) -> None:
     """Fetch one file; a partial download (`<name>.part`) is continued, a complete one must match its md5."""
     part = path.with_name(path.name + ".part")
     start = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             continued = start and answer.status == 206
             done = start if continued else 0
             total = done + int(answer.headers.get("Content-Length") or 0)
