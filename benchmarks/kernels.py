@@ -11,7 +11,8 @@ from torch.func import functional_call, jacrev, vmap
 
 from benchmarks.timing import LeftOut, Result, estimate, in_turns
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram, relu_gram
+from hierlib.kernels.empirical import finite_gram
+from hierlib.kernels.relu import relu_gram
 from hierlib.nets.two_layer import two_layer
 
 PEER = "HIERLIB_NEURAL_TANGENTS"  # the python of an environment made as benchmarks/neural_tangents_peer.py says

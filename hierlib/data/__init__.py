@@ -1,1 +1,1 @@
-"""Inputs and labels: spheres, images, label noise."""
+"""Inputs and labels: spheres, cubes and image sets, random and noisy labels, and where image sets come from."""

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.streams import signs
 
 
-def hypercube(n: int, d: int, seed: int, name: str = "cube", dtype: torch.dtype = torch.float64) -> Tensor:
+def hypercube(n: int, d: int, seed: int, name: str = "cube") -> Tensor:
     """n independent uniform points of {-1, +1}^d, as rows: (n, d). Divide by sqrt(d) for points of norm one."""
-    return torch.randint(0, 2, (n, d), generator=stream(seed, name, n, d)).to(dtype) * 2 - 1
+    return signs((n, d), seed, name)
 
 
 def all_corners(d: int, dtype: torch.dtype = torch.float64) -> Tensor:

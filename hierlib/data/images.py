@@ -101,7 +101,7 @@ def cifar2(labels: np.ndarray) -> np.ndarray:
     return np.where(np.isin(labels, CIFAR2_ANIMALS), 1, -1)
 
 
-def near_duplicates(X: Tensor, tolerance: float = 1e-9) -> list[tuple[int, int]]:
-    """Pairs of unit rows that are parallel or antiparallel within the tolerance: they make H_inf singular."""
+def near_duplicates(X: Tensor) -> list[tuple[int, int]]:
+    """Pairs of unit rows that are parallel or antiparallel, |cosine| > 1 - 1e-9: they make H_inf singular."""
     cosine = (X @ X.T).abs_().triu_(diagonal=1)
-    return [(int(i), int(j)) for i, j in (cosine > 1 - tolerance).nonzero()]
+    return [(int(i), int(j)) for i, j in (cosine > 1 - 1e-9).nonzero()]

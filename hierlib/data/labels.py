@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.streams import signs, stream
 
 
 def random_signs(n: int, seed: int, name: str = "random labels") -> Tensor:
     """n independent uniform labels in {-1, +1}: (n,)."""
-    return torch.randint(0, 2, (n,), generator=stream(seed, name, n)).double() * 2 - 1
+    return signs((n,), seed, name)
 
 
 def shuffled(y: Tensor, seed: int) -> Tensor:
@@ -16,13 +16,13 @@ def shuffled(y: Tensor, seed: int) -> Tensor:
     return y[torch.randperm(len(y), generator=stream(seed, "shuffled labels", len(y)))]
 
 
-def partly_random(y: Tensor, portion: float, seed: int, name: str = "partly random labels") -> Tensor:
-    """A given portion of the +-1 labels, chosen at random, redrawn from {-1, +1} (Arora et al. 2019, fig. 2).
+def partly_random(y: Tensor, share: float, seed: int, name: str = "partly random labels") -> Tensor:
+    """A given share of the +-1 labels, chosen at random, redrawn from {-1, +1} (Arora et al. 2019, fig. 2).
 
     Redrawn, not flipped: half of them come out as they were.
     """
     generator = stream(seed, name, len(y))
-    chosen = torch.randperm(len(y), generator=generator)[: round(portion * len(y))]
+    chosen = torch.randperm(len(y), generator=generator)[: round(share * len(y))]
     redrawn = torch.randint(0, 2, (len(y),), generator=generator).to(y) * 2 - 1
     return y.index_copy(0, chosen, redrawn[chosen])
 

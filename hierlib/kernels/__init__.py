@@ -1,1 +1,1 @@
-"""Kernels of infinitely wide and of finite networks."""
+"""Arc-cosine functions, the limits of wide networks, finite networks, the Walsh basis, spectra, ridge regression."""

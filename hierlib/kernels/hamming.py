@@ -5,27 +5,15 @@ here). Most of those below depend on <x, z> only. Between corners <x, z> = d - 2
 that differ, so such a kernel has d + 1 values: they are computed once and looked up, and the diagonal is exact.
 
 Networks as in appendix A of that paper: x -> relu(W (x, 1)), W ~ N(0, 1/d), weights after it N(0, 1/m), m -> infinity.
-The variance of the first bias is 1/d too, unless `bias` says otherwise (later biases have variance 1/m and vanish).
+The variance of the first bias is 1/d too (later biases have variance 1/m and vanish).
 """
 
-import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-ROWS = 256  # rows per block: the positions in the table then stay in the cache
-
-
-def k0(c: Tensor) -> Tensor:
-    """Arc-cosine kernel of degree 0 at the correlation c: 2 P(u >= 0, v >= 0) = (pi - arccos c) / pi."""
-    return 1 - c.clamp(-1, 1).arccos() / math.pi
-
-
-def k1(c: Tensor) -> Tensor:
-    """Arc-cosine kernel of degree 1: 2 E[relu(u) relu(v)] = (sqrt(1 - c^2) + c (pi - arccos c)) / pi, for u, v ~ N(0, 1)."""
-    c = c.clamp(-1, 1)
-    return (1 - c * c).sqrt() / math.pi + c * k0(c)
+from hierlib.kernels.arc_cosine import ROWS, k0, k1
 
 
 def by_distance(X: Tensor, Z: Tensor, values: Tensor) -> Tensor:
@@ -44,7 +32,7 @@ def _dot_product(X: Tensor, Z: Tensor, function: Callable[[Tensor], Tensor]) -> 
     return by_distance(X, Z, function((d - 2 * torch.arange(d + 1, dtype=torch.float64)) / d))
 
 
-def gaussian(X: Tensor, Z: Tensor, h: float) -> Tensor:
+def gaussian_kernel(X: Tensor, Z: Tensor, h: float) -> Tensor:
     """exp(-|x - z|^2 / h) between corners X (n, d) and Z (p, d): (n, p). |x - z|^2 is 4 per coordinate that differs."""
     d = X.shape[1]
     return by_distance(X, Z, torch.exp(-4 / h * torch.arange(d + 1, dtype=torch.float64)))
@@ -61,20 +49,20 @@ def arcsine(X: Tensor, Z: Tensor) -> Tensor:
     return _dot_product(X, Z, torch.arcsin)
 
 
-def conjugate(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Tensor:
+def conjugate(X: Tensor, Z: Tensor, layers: int) -> Tensor:
     """Conjugate kernel of a network with 2 or 3 layers: E[relu(u) relu(v)] at the last hidden layer, (n, p).
 
     It is the mean over the m hidden units; training only the output weights is regression with this kernel. With variance
-    q = 1 + bias of the first preactivations and their correlation c it is q/2 k1(c), and then q/4 k1(k1(c)).
+    q = 1 + 1/d of the first preactivations and their correlation c it is q/2 k1(c), and then q/4 k1(k1(c)).
     """
-    variance = 1 / X.shape[1] if bias is None else bias
+    bias = 1 / X.shape[1]
     if layers == 2:
-        return _dot_product(X, Z, lambda t: (1 + variance) / 2 * k1(_correlation(t, variance)))
+        return _dot_product(X, Z, lambda t: (1 + bias) / 2 * k1(_correlation(t, bias)))
     _only_three(layers)
-    return _dot_product(X, Z, lambda t: (1 + variance) / 4 * k1(k1(_correlation(t, variance))))
+    return _dot_product(X, Z, lambda t: (1 + bias) / 4 * k1(k1(_correlation(t, bias))))
 
 
-def tangent(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Tensor:
+def tangent(X: Tensor, Z: Tensor, layers: int) -> Tensor:
     """Tangent kernel of the hidden weights of a network with 2 or 3 layers and output weights N(0, 1/m): (n, p).
 
     Two layers: (<x, z> + 1) k0(c)/2. Three: the middle matrix gives m S k0(k1(c))/2 with S the conjugate kernel of two
@@ -82,14 +70,14 @@ def tangent(X: Tensor, Z: Tensor, layers: int, bias: float | None = None) -> Ten
     which only the middle matrix is left.
     """
     d = X.shape[1]
-    variance = 1 / d if bias is None else bias
+    bias = 1 / d
     if layers == 2:
-        return _dot_product(X, Z, lambda t: (t * d + 1) * k0(_correlation(t, variance)) / 2)
+        return _dot_product(X, Z, lambda t: (t * d + 1) * k0(_correlation(t, bias)) / 2)
     _only_three(layers)
 
     def middle(t: Tensor) -> Tensor:
-        below = k1(_correlation(t, variance))
-        return (1 + variance) / 2 * below * k0(below) / 2
+        below = k1(_correlation(t, bias))
+        return (1 + bias) / 2 * below * k0(below) / 2
 
     return _dot_product(X, Z, middle)
 
@@ -108,9 +96,9 @@ def convolutional(X: Tensor, Z: Tensor, width: int, pooled: bool) -> Tensor:
     return k1(torch.einsum("nic,pic->npi", *patches) / width).mean(2) / 2
 
 
-def _correlation(t: Tensor, variance: float) -> Tensor:
-    """Correlation of the first preactivations at <x, z> / d = t, when the bias has the given variance."""
-    return (t + variance) / (1 + variance)
+def _correlation(t: Tensor, bias: float) -> Tensor:
+    """Correlation of the first preactivations at <x, z> / d = t, where `bias` is the variance of the bias."""
+    return (t + bias) / (1 + bias)
 
 
 def _only_three(layers: int) -> None:
@@ -120,7 +108,7 @@ def _only_three(layers: int) -> None:
 
 # Three kernels of <x, z> that differ in their spectra, by name: a Gaussian of width sqrt(2d), two layers of ReLU.
 COMMON: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "Gaussian": lambda X, Z: gaussian(X, Z, 2 * X.shape[1]),
+    "Gaussian": lambda X, Z: gaussian_kernel(X, Z, 2 * X.shape[1]),
     "tangent": lambda X, Z: tangent(X, Z, 2),
     "conjugate": lambda X, Z: conjugate(X, Z, 2),
 }

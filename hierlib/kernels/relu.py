@@ -3,7 +3,9 @@
 For unit vectors x_i and a first layer w_r ~ N(0, I) that is trained while the second is frozen,
 
     H_inf[i, j] = E_w[ <x_i, x_j> 1{<w, x_i> >= 0} 1{<w, x_j> >= 0} ]
-                = <x_i, x_j> (pi - arccos <x_i, x_j>) / (2 pi).          (Arora et al. 2019, eq. 3)
+                = <x_i, x_j> (pi - arccos <x_i, x_j>) / (2 pi)           (Arora et al. 2019, eq. 3),
+
+which is t k0(t) / 2 at t = <x_i, x_j>, with the arc-cosine kernel k0.
 """
 
 import math
@@ -11,41 +13,19 @@ import math
 from scipy.special import erfcx
 from torch import Tensor
 
-ROWS = 256  # rows per block: the elementwise work on a block then stays in the cache
+from hierlib.kernels.arc_cosine import ROWS, angle
 
 
 def relu_gram(X: Tensor, Z: Tensor | None = None) -> Tensor:
     """H_inf between unit rows: X (n, d), Z (p, d) -> (n, p); symmetric with diagonal 1/2 when Z is omitted."""
     H = X @ (X if Z is None else Z).T
     for block in H.split(ROWS):
-        angle_term = block.clamp(-1.0, 1.0).arccos_().neg_().add_(math.pi)
-        block.mul_(angle_term).div_(2 * math.pi)
+        block.mul_(angle(block).neg_().add_(math.pi)).div_(2 * math.pi)  # t k0(t) / 2, in place
     if Z is None:
         # arccos has infinite slope at 1: a rounding error of 1e-7 in |x|^2 would move the diagonal by 1e-4,
         # which is more than the smallest eigenvalue of real data.
         H.fill_diagonal_(0.5)
     return H
-
-
-def finite_gram(W: Tensor, X: Tensor) -> Tensor:
-    """H(W) of a network with m neurons (Arora et al. 2019, sec. 3.4): W (m, d), X (n, d) -> (n, n).
-
-    The m x d gradients are never formed: they factor into the inputs and the on/off pattern of the neurons.
-    """
-    active = (X @ W.T >= 0).to(X.dtype)
-    return (X @ X.T) * (active @ active.T) / len(W)
-
-
-def finite_gram_deviation(X: Tensor, m: int) -> float:
-    """Root mean square of |H(0) - H_inf|_F over random networks with m independent neurons: X (n, d) with unit rows.
-
-    Entry (i, j) of H(0) is <x_i, x_j> times the share of neurons that are active on both inputs, a binomial share with
-    p_ij = H_inf[i, j] / <x_i, x_j>. So the mean square is sum_ij <x_i, x_j>^2 p_ij (1 - p_ij) / m, and at most n^2 / 4m.
-    (Not in Arora et al. 2019, whose lemma C.3 bounds the same norm.)
-    """
-    K, H = X @ X.T, relu_gram(X)
-    K.fill_diagonal_(1.0)
-    return math.sqrt((H * (K - H)).sum().item() / m)  # K^2 p (1 - p) with p = H / K, but without the division
 
 
 def eigenvalue_bound(n: int, overlap: float) -> float:

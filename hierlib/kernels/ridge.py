@@ -3,7 +3,7 @@
     minimise over beta   1/N sum_i |sum_j K(x_i, x_j) beta_j - y_i|^2 + ridge Tr(beta' K beta)
 
 (Allen-Zhu and Li 2019, eq. 3.1) has the solution beta = (K + N ridge I)^-1 Y. One eigendecomposition of K serves all
-ridges and all outputs.
+ridges and all outputs. Without a ridge it is the interpolant, which a factorisation gives faster.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class RidgePath:
         if Y.ndim != 2:
             raise ValueError(f"labels need one column per output, got shape {tuple(Y.shape)}")
         values, self.vectors = torch.linalg.eigh(K)
-        self.values = values.clamp(min=0)  # rounding makes some of them slightly negative
+        self.values = values.clamp(min=0)
         self.rotated = self.vectors.T @ Y
 
     def coefficients(self, ridges: Sequence[float]) -> Tensor:
@@ -40,10 +40,7 @@ class RidgePath:
 
     def _shrinkage(self, ridges: Sequence[float]) -> Tensor:
         """1 / (eigenvalue + N ridge): (r, N)."""
-        if min(ridges) <= 0:
-            raise ValueError("a ridge must be positive, else the solution need not be unique")
-        n = len(self.values)
-        return 1 / (self.values + n * torch.tensor(ridges, dtype=self.values.dtype)[:, None])
+        return 1 / _shifted(self.values, len(self.values), ridges)
 
 
 def ridge_features(Phi: Tensor, Y: Tensor, ridges: Sequence[float]) -> Tensor:
@@ -52,13 +49,28 @@ def ridge_features(Phi: Tensor, Y: Tensor, ridges: Sequence[float]) -> Tensor:
     Training the last layer of a network is this, with Phi its last hidden layer. It goes through the smaller one of
     Phi Phi' (N, N) and Phi' Phi (m, m). Leading axes are separate problems (one network each).
     """
-    if min(ridges) <= 0:
-        raise ValueError("a ridge must be positive, else the solution need not be unique")
     n, m = Phi.shape[-2:]
     wide = m > n
     values, vectors = torch.linalg.eigh(Phi @ Phi.mT if wide else Phi.mT @ Phi)
     rotated = vectors.mT @ (Y if wide else Phi.mT @ Y)
-    shifts = n * torch.tensor(ridges, dtype=values.dtype)[:, None]
-    shrunk = rotated[..., None, :, :] / (values.clamp(min=0)[..., None, :] + shifts)[..., None]
+    shrunk = rotated[..., None, :, :] / _shifted(values, n, ridges)[..., None]
     weights = vectors[..., None, :, :] @ shrunk
     return Phi.mT[..., None, :, :] @ weights if wide else weights
+
+
+def interpolant(H: Tensor, Y: Tensor, rows: Tensor) -> Tensor:
+    """f(x) = h(x)' H^-1 y, the function of least norm through the labels: ridge regression in the limit of no ridge.
+
+    H (n, n) between the samples, Y (n,) or one column of labels per task (n, q), rows h(x) (p, n) between new points
+    and samples -> (p,) or (p, q). Gradient descent on a wide network that starts at zero ends here.
+    """
+    columns = Y[:, None] if Y.ndim == 1 else Y
+    values = rows @ torch.cholesky_solve(columns, torch.linalg.cholesky(H))
+    return values.squeeze(1) if Y.ndim == 1 else values
+
+
+def _shifted(values: Tensor, n: int, ridges: Sequence[float]) -> Tensor:
+    """eigenvalue + n ridge for all ridges: (..., N) -> (..., r, N). Rounding makes some eigenvalues slightly negative."""
+    if min(ridges) <= 0:
+        raise ValueError("a ridge must be positive, else the solution need not be unique")
+    return values.clamp(min=0)[..., None, :] + n * torch.tensor(ridges, dtype=values.dtype)[:, None]

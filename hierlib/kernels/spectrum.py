@@ -35,3 +35,13 @@ def inverse_norm(H: Tensor, y: Tensor) -> Tensor:
     columns = y[:, None] if y.ndim == 1 else y
     half = torch.linalg.solve_triangular(torch.linalg.cholesky(H), columns, upper=False)
     return half.norm(dim=0).squeeze(0) if y.ndim == 1 else half.norm(dim=0)
+
+
+def inverse_squares(eigen: Spectrum, y: Tensor) -> Tensor:
+    """(v_i' y)^2 / lambda_i, the terms of y' H^-1 y on the eigenvectors: (n,)."""
+    return (eigen.vectors.T @ y) ** 2 / eigen.values
+
+
+def spectral_inverse_norm(eigen: Spectrum, y: Tensor) -> Tensor:
+    """`inverse_norm` of labels y (n,) where the eigenpairs of H are at hand: a scalar."""
+    return inverse_squares(eigen, y).sum().sqrt()

@@ -12,8 +12,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from hierlib.kernels.hamming import by_distance, tangent
-from hierlib.nets.residual import with_one
+from hierlib.kernels.hamming import by_distance
 
 
 def walsh_transform(values: Tensor) -> Tensor:
@@ -104,25 +103,3 @@ def samples_until_not_dominant(X: Tensor, k: int) -> int:
     largest = sums.cummax(0).values.diagonal()
     beyond = (largest > half).nonzero()
     return int(beyond[0]) if len(beyond) else len(X)
-
-
-def finite_tangent(W: Tensor, a: Tensor, X: Tensor) -> Tensor:
-    """Tangent kernel of the hidden weights of sum_r a_r relu(<w_r, (x, 1)>): W (m, d + 1), a (m,), X (n, d) -> (n, n).
-
-    (<x, z> + 1) sum_r a_r^2 1{active on x} 1{active on z}. It depends on more than the products x_j z_j, because the drawn
-    weights do; only its mean over the weights is a correlation kernel.
-    """
-    inputs = with_one(X)
-    active = (inputs @ W.T >= 0).to(X.dtype)
-    return (inputs @ inputs.T) * ((active * a.square()) @ active.T)
-
-
-def tangent_deviation(X: Tensor, m: int) -> float:
-    """Root mean square of |K_m - K|_F over |K|_F for `finite_tangent` with m neurons, W ~ N(0, 1/d), a ~ N(0, 1/m).
-
-    An entry is a sum of m independent terms (<x, z> + 1) a^2 1{both active}, of variance (<x, z> + 1)^2 (3p - p^2) / m^2
-    with p = P(both active). (Not in Allen-Zhu and Li 2019.)
-    """
-    products_of_inputs, K = X @ X.T + 1, tangent(X, X, 2)
-    variance = 3 * products_of_inputs * K - K.square()  # with p = K / (<x, z> + 1), but without the division
-    return (variance.sum().sqrt() / math.sqrt(m) / K.norm()).item()

@@ -1,1 +1,1 @@
-"""What is read off networks: movements, signals, features, and fits of what was read."""
+"""What is read off networks: how far they have moved, how much of a signal they hold, and fits of such numbers."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from hierlib.kernels.empirical import both_active
 from hierlib.nets.two_layer import TwoLayer, active, flipped, near_kink
 
 
@@ -20,9 +21,12 @@ def movements(before: TwoLayer, after: TwoLayer) -> Tensor:
     return (after.W - before.W).norm(dim=1)
 
 
-def movement_bound(start: Tensor, m: int, least: float) -> float:
-    """4 sqrt(n) |y - u(0)| / (sqrt(m) lambda_0): Arora et al. 2019, lemma C.1. `start` is y - u(0) (n,)."""
-    return 4 * len(start) ** 0.5 * start.norm().item() / (m**0.5 * least)
+def movement_bound(start: Tensor, m: int, smallest: float) -> float:
+    """4 sqrt(n) |y - u(0)| / (sqrt(m) lambda_0): Arora et al. 2019, lemma C.1.
+
+    `start` is y - u(0) (n,), `smallest` is lambda_0, the smallest eigenvalue of H_inf.
+    """
+    return 4 * len(start) ** 0.5 * start.norm().item() / (m**0.5 * smallest)
 
 
 def path_bound(residuals: Tensor, eta: float, m: int) -> float:
@@ -75,14 +79,14 @@ def gram_change(before: TwoLayer, after: TwoLayer, X: Tensor) -> GramChange:
     All of one sign they add up to N_ij, which is what the proof of lemma C.2 allows for; of random signs, to sqrt(N_ij).
     """
     old, new = active(before, X).to(X), active(after, X).to(X)
-    both, K, m = old * new, X @ X.T, len(before.a)
-    was, became, stayed = old @ old.T, new @ new.T, both @ both.T
+    K, m = X @ X.T, len(before.a)
+    was, became, stayed = both_active(old), both_active(new), both_active(old * new)
     changed = was + became - 2 * stayed
     entries = (became - was, changed, changed.sqrt())
     return GramChange(*((K * entry).norm().item() / m for entry in entries))
 
 
-class Journey(NamedTuple):
+class MovementSummary(NamedTuple):
     """What appendix C of Arora et al. 2019 speaks of, for one network seen in several states."""
 
     R: float  # largest movement of any neuron
@@ -96,7 +100,7 @@ class Journey(NamedTuple):
     H_random_signs: float
 
 
-def journey(states: Sequence[TwoLayer], X: Tensor, kappa: float) -> Journey:
+def movement_summary(states: Sequence[TwoLayer], X: Tensor, kappa: float) -> MovementSummary:
     """Measure the states of one network, k = 0 first.
 
     Z(k) - Z(0) has the column a_r x_i / sqrt(m), of squared norm 1/m, for every sign that differs: its squared norm is n F.
@@ -107,4 +111,4 @@ def journey(states: Sequence[TwoLayer], X: Tensor, kappa: float) -> Journey:
     F, furthest = max((flipped(start, state, X), k) for k, state in enumerate(states))
     predicted = predicted_flips(start, states[furthest], X, kappa)
     change = max(gram_change(start, state, X) for state in states)
-    return Journey(R, near, flips_outside(start, states, X, R), F, predicted, (len(X) * F) ** 0.5, *change)
+    return MovementSummary(R, near, flips_outside(start, states, X, R), F, predicted, (len(X) * F) ** 0.5, *change)

@@ -8,10 +8,11 @@ Every function takes weights with leading axes (one network per entry) and input
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
-from hierlib.nets.residual import gaussian, residual, with_one
+from hierlib.nets.affine import relu_layer
+from hierlib.nets.residual import residual
+from hierlib.streams import normals
 
 
 class Shallow(NamedTuple):
@@ -36,24 +37,15 @@ def shallow(m: int, d: int, k: int, seed: int) -> Shallow:
 
 def deep(m: int, d: int, k: int, seed: int) -> Deep:
     """A three-layer network in float64: as `shallow`, with V ~ N(0, 1/m) in the middle."""
-    return Deep(*shallow(m, d, k, seed), gaussian((m, m + 1), m**-0.5, seed, "second block"))
+    return Deep(*shallow(m, d, k, seed), normals((m, m + 1), seed, "second block", scale=m**-0.5))
 
 
-def shallow_features(net: Shallow | Deep, X: Tensor) -> Tensor:
-    """relu(W (x, 1)): X (..., n, d) -> (..., n, m)."""
-    return torch.relu(with_one(X) @ net.W.mT)
+def features(net: Shallow | Deep, X: Tensor) -> Tensor:
+    """The last hidden layer, what A is applied to: X (..., n, d) -> (..., n, m)."""
+    hidden = relu_layer(net.W, X)
+    return relu_layer(net.V, hidden) if isinstance(net, Deep) else hidden
 
 
-def shallow_outputs(net: Shallow, X: Tensor) -> Tensor:
+def outputs(net: Shallow | Deep, X: Tensor) -> Tensor:
     """X (..., n, d) -> (..., n, k)."""
-    return shallow_features(net, X) @ net.A.mT
-
-
-def deep_features(net: Deep, X: Tensor) -> Tensor:
-    """relu(V (relu(W (x, 1)), 1)): X (..., n, d) -> (..., n, m)."""
-    return torch.relu(with_one(shallow_features(net, X)) @ net.V.mT)
-
-
-def deep_outputs(net: Deep, X: Tensor) -> Tensor:
-    """X (..., n, d) -> (..., n, k)."""
-    return deep_features(net, X) @ net.A.mT
+    return features(net, X) @ net.A.mT

@@ -5,6 +5,7 @@ with the gates of the start. Its ridge regression is kernel regression with the 
 is left out, as in the definition of a kernel method (Allen-Zhu and Li 2019, section 3; methods "(NTK)" of appendix A).
 
 Every network holds its start (A, W0, V0) and its movement (W, V), which begins at zero and is what training changes.
+Weights may have leading axes (one network per entry).
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from hierlib.nets import fully_connected, residual
-from hierlib.nets.residual import with_one
+from hierlib.nets.affine import relu_layer_tangent
 
 
 class ShallowTangent(NamedTuple):
@@ -25,7 +26,17 @@ class ShallowTangent(NamedTuple):
 
 
 class DeepTangent(NamedTuple):
-    """Start A, W0, V0 of a three-layer or a residual network; movements W, V."""
+    """Start A (..., k, m), W0 (..., m, d + 1), V0 (..., m, m + 1) of a three-layer network; movements W, V."""
+
+    A: Tensor
+    W0: Tensor
+    V0: Tensor
+    W: Tensor
+    V: Tensor
+
+
+class ResidualTangent(NamedTuple):
+    """Start A (..., k, m), W0 (..., m, d + 1), V0 (..., m, k + 1) of a residual network; movements W, V."""
 
     A: Tensor
     W0: Tensor
@@ -46,40 +57,27 @@ def deep_tangent(m: int, d: int, k: int, seed: int) -> DeepTangent:
     return DeepTangent(net.A, net.W, net.V, torch.zeros_like(net.W), torch.zeros_like(net.V))
 
 
-def residual_tangent(m: int, d: int, k: int, seed: int) -> DeepTangent:
+def residual_tangent(m: int, d: int, k: int, seed: int) -> ResidualTangent:
     """The linearisation of `residual.residual` with the start of the paper's experiments, at rest."""
     net = residual.residual(m, d, k, seed)
-    return DeepTangent(net.A, net.W, net.V, torch.zeros_like(net.W), torch.zeros_like(net.V))
+    return ResidualTangent(net.A, net.W, net.V, torch.zeros_like(net.W), torch.zeros_like(net.V))
 
 
-def shallow_tangent_outputs(net: ShallowTangent, X: Tensor) -> Tensor:
-    """A D_{W0} W (x, 1): X (..., n, d) -> (..., n, k)."""
-    _, moved = _first(net, X)
-    return moved @ net.A.mT
+def outputs(net: ShallowTangent | DeepTangent | ResidualTangent, X: Tensor) -> Tensor:
+    """The derivative of the network along its movement, at the gates of the start: X (..., n, d) -> (..., n, k).
 
+    With the hidden values h of the start and z = D_{W0} W (x, 1), what the movement of W adds to them,
 
-def deep_tangent_outputs(net: DeepTangent, X: Tensor) -> Tensor:
-    """A D_{V0} (V (h, 1) + V0 (D_{W0} W (x, 1), 0)) with the hidden values h of the start: (..., n, d) -> (..., n, k)."""
-    hidden, moved = _first(net, X)
-    return _second(net, hidden, moved) @ net.A.mT
+        two layers    A z
+        three layers  A D_{V0} (V (h, 1) + V0 (z, 0))
+        residual      A z + A D_{V0} (V (A h, 1) + V0 (A z, 0))
 
-
-def residual_tangent_outputs(net: DeepTangent, X: Tensor) -> Tensor:
-    """The maps f(W; x) + g(V; x) of Fact D.4 in Allen-Zhu and Li 2019, at the gates of the start."""
-    hidden, moved = _first(net, X)
+    where the last is f(W; x) + g(V; x) of Fact D.4 in Allen-Zhu and Li 2019.
+    """
+    hidden, moved = relu_layer_tangent(net.W0, X, net.W)
+    if isinstance(net, ShallowTangent):
+        return moved @ net.A.mT
+    if isinstance(net, DeepTangent):
+        return relu_layer_tangent(net.V0, hidden, net.V, moved)[1] @ net.A.mT
     out1, moved1 = hidden @ net.A.mT, moved @ net.A.mT
-    return moved1 + _second(net, out1, moved1) @ net.A.mT
-
-
-def _first(net: ShallowTangent | DeepTangent, X: Tensor) -> tuple[Tensor, Tensor]:
-    """Hidden values of the start and how the movement of W changes them: (..., n, m) each."""
-    x = with_one(X)
-    hidden = torch.relu(x @ net.W0.mT)
-    return hidden, hidden.sign() * (x @ net.W.mT)  # the sign of relu is the gate, and cheaper than a comparison
-
-
-def _second(net: DeepTangent, below: Tensor, moved: Tensor) -> Tensor:
-    """How the second layer's hidden values change with V and with what is below it."""
-    below = with_one(below)
-    gate = torch.relu(below @ net.V0.mT).sign()
-    return gate * (below @ net.V.mT + moved @ net.V0[..., :-1].mT)
+    return moved1 + relu_layer_tangent(net.V0, out1, net.V, moved1)[1] @ net.A.mT

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
-from hierlib.streams import stream
+from hierlib.nets.affine import relu_layer, with_one
+from hierlib.streams import normals
 
 
 class Residual(NamedTuple):
@@ -31,32 +31,23 @@ def residual(m: int, d: int, k: int, seed: int, sigma_w: float | None = None, si
     """
     if (sigma_w is None) != (sigma_v is None):
         raise ValueError("give both sigma_w and sigma_v, or neither for the start of the paper's experiments")
-    A = gaussian((k, m), m**-0.5, seed, "output weights")
+    A = normals((k, m), seed, "output weights", scale=m**-0.5)
     if sigma_w is None or sigma_v is None:
-        W = torch.cat([gaussian((m, d), d**-0.5, seed, "first block"), gaussian((m, 1), m**-0.5, seed, "first bias")], 1)
-        return Residual(A, W, gaussian((m, k + 1), m**-0.5, seed, "second block"))
-    W = gaussian((m, d + 1), sigma_w, seed, "first block")
-    return Residual(A, W, gaussian((m, k + 1), sigma_v * m**-0.5, seed, "second block"))
-
-
-def gaussian(shape: tuple[int, int], scale: float, seed: int, name: str) -> Tensor:
-    """A float64 matrix with independent entries N(0, scale^2) from the stream of that name."""
-    return scale * torch.randn(shape, generator=stream(seed, name, *shape), dtype=torch.float64)
-
-
-def with_one(X: Tensor) -> Tensor:
-    """(x, 1) for the rows of X: (..., n, d) -> (..., n, d + 1)."""
-    return pad(X, (0, 1), value=1.0)
+        columns = normals((m, d), seed, "first block", scale=d**-0.5)
+        bias = normals((m, 1), seed, "first bias", scale=m**-0.5)
+        return Residual(A, torch.cat([columns, bias], 1), normals((m, k + 1), seed, "second block", scale=m**-0.5))
+    W = normals((m, d + 1), seed, "first block", scale=sigma_w)
+    return Residual(A, W, normals((m, k + 1), seed, "second block", scale=sigma_v * m**-0.5))
 
 
 def first_outputs(net: Residual, X: Tensor) -> Tensor:
     """out_1(x) for the rows of X (..., n, d) -> (..., n, k)."""
-    return torch.relu(with_one(X) @ net.W.mT) @ net.A.mT
+    return relu_layer(net.W, X) @ net.A.mT
 
 
 def second_outputs(net: Residual, out1: Tensor) -> Tensor:
     """A relu(V (out_1, 1)), what the second block adds to out_1 (..., n, k) -> (..., n, k)."""
-    return torch.relu(with_one(out1) @ net.V.mT) @ net.A.mT
+    return relu_layer(net.V, out1) @ net.A.mT
 
 
 def outputs(net: Residual, X: Tensor) -> Tensor:
@@ -67,8 +58,8 @@ def outputs(net: Residual, X: Tensor) -> Tensor:
 
 def features(net: Residual, X: Tensor) -> Tensor:
     """relu(W (x, 1)) + relu(V (out_1, 1)), what A is applied to: out(x) = A features(x). X (..., n, d) -> (..., n, m)."""
-    first = torch.relu(with_one(X) @ net.W.mT)
-    return first + torch.relu(with_one(first @ net.A.mT) @ net.V.mT)
+    first = relu_layer(net.W, X)
+    return first + relu_layer(net.V, first @ net.A.mT)
 
 
 def gates(net: Residual, X: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.streams import normals
 
 
 class Signed(NamedTuple):
@@ -30,10 +30,9 @@ def output_signs(m: int) -> Tensor:
 def signed(m: int, d: int, seed: int) -> Signed:
     """Hidden weights from N(0, 1), in float64. The paper does not state its start; with inputs of norm one this gives an
     output of order one."""
-    W = torch.randn(m, d, generator=stream(seed, "signed network", m, d), dtype=torch.float64)
-    return Signed(output_signs(m), W)
+    return Signed(output_signs(m), normals((m, d), seed, "signed network"))
 
 
-def signed_outputs(net: Signed, X: Tensor) -> Tensor:
+def outputs(net: Signed, X: Tensor) -> Tensor:
     """X (..., n, d) -> (..., n, 1)."""
     return torch.relu(X @ net.W.mT) @ net.A.mT

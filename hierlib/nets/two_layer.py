@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.streams import normals, signs
 
 
 class TwoLayer(NamedTuple):
@@ -19,19 +19,19 @@ class TwoLayer(NamedTuple):
     a: Tensor
 
 
-def two_layer(m: int, d: int, kappa: float, seed: int, antisymmetric: bool = False) -> TwoLayer:
+def two_layer(m: int, d: int, kappa: float, seed: int, paired: bool = False) -> TwoLayer:
     """Draw a network of m neurons on R^d at initial scale kappa, in float64.
 
-    `antisymmetric` is an addition to the paper: m/2 neurons are drawn and repeated with the opposite output sign, so
+    `paired` is an addition to the paper: m/2 neurons are drawn and repeated with the opposite output sign, so
     that the output is zero up to rounding before training while the Gram matrix keeps its expectation. The paper gets there
     only in the limit kappa -> 0, where its own theory of lazy neurons breaks down.
     """
-    if antisymmetric and m % 2:
-        raise ValueError(f"an antisymmetric network needs an even number of neurons, got m = {m}")
-    drawn = m // 2 if antisymmetric else m
-    W = kappa * torch.randn(drawn, d, generator=stream(seed, "hidden weights", drawn, d), dtype=torch.float64)
-    a = torch.randint(0, 2, (drawn,), generator=stream(seed, "output signs", drawn)).double() * 2 - 1
-    if antisymmetric:
+    if paired and m % 2:
+        raise ValueError(f"a paired network needs an even number of neurons, got m = {m}")
+    drawn = m // 2 if paired else m
+    W = normals((drawn, d), seed, "hidden weights", scale=kappa)
+    a = signs((drawn,), seed, "output signs")
+    if paired:
         W, a = torch.cat([W, W]), torch.cat([a, -a])
     return TwoLayer(W, a)
 

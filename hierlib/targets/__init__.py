@@ -1,1 +1,1 @@
-"""Concept classes: the functions that are to be learned."""
+"""What is to be learned: powers and their series, concept classes, hierarchies of a base and a composite signal."""

@@ -12,22 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
-from hierlib.nets.residual import with_one
-from hierlib.streams import stream
-
-
-def power_series(coefficients: Tensor, z: Tensor) -> Tensor:
-    """sum_j c_j z^j: coefficients (..., q + 1) and z (n, ...) -> (n, ...)."""
-    value = torch.zeros_like(z)
-    for c in reversed(coefficients.unbind(-1)):
-        value = value * z + c
-    return value
-
-
-def power_series_slope(coefficients: Tensor, z: Tensor) -> Tensor:
-    """sum_j j c_j z^(j-1), the derivative of `power_series`: coefficients (..., q + 1) and z (n, ...) -> (n, ...)."""
-    degree = torch.arange(coefficients.shape[-1], dtype=coefficients.dtype)
-    return power_series((degree * coefficients)[..., 1:], z)
+from hierlib.nets.affine import with_one
+from hierlib.streams import normals, stream
+from hierlib.targets.powers import series_slope, series_value
 
 
 class Concept1(NamedTuple):
@@ -42,11 +29,11 @@ class Concept1(NamedTuple):
 
     def __call__(self, X: Tensor) -> Tensor:
         """F at the rows of X: (n, d) -> (n, k)."""
-        return (self.a * power_series(self.coefficients, linear_forms(X, self.w))).sum(-1)
+        return (self.a * series_value(self.coefficients, linear_forms(X, self.w))).sum(-1)
 
     def jacobian(self, X: Tensor) -> Tensor:
         """dF_r/dx at the rows of X: (n, d) -> (n, k, d)."""
-        slope = power_series_slope(self.coefficients, linear_forms(X, self.w))
+        slope = series_slope(self.coefficients, linear_forms(X, self.w))
         return torch.einsum("nrp,rpd->nrd", self.a * slope, self.w)
 
 
@@ -93,7 +80,7 @@ class Concept2(NamedTuple):
         """phi(z), phi'(z), <w2, (x, 1)> and z, all (n, k, p)."""
         Y = with_one(X)
         z = linear_forms(normalize(Y), self.w1)
-        phi, slope = power_series(self.coefficients, z), power_series_slope(self.coefficients, z)
+        phi, slope = series_value(self.coefficients, z), series_slope(self.coefficients, z)
         return phi, slope, linear_forms(Y, self.w2), z
 
 
@@ -150,36 +137,32 @@ def to_concept2(f: Concept1) -> Concept2:
 def random_concept1(d: int, k: int, p: int, degree: int, seed: int, name: str = "concept 1") -> Concept1:
     """Random polynomials of that degree with standard normal coefficients, random directions, uniform a, in float64."""
     a = 2 * torch.rand(k, p, generator=stream(seed, name, "a", k, p), dtype=torch.float64) - 1
-    return Concept1(a, _normal((k, p, degree + 1), seed, name, "coefficients"), _unit((k, p, d), seed, name, "w") / 2**0.5)
+    return Concept1(a, normals((k, p, degree + 1), seed, name, "coefficients"), _unit((k, p, d), seed, name, "w") / 2**0.5)
 
 
 def random_concept2(d: int, k: int, p: int, degree: int, seed: int, name: str = "concept 2") -> Concept2:
     """Like `random_concept1`, with constant and odd coefficients only and two unit vectors per term."""
     a = 2 * torch.rand(k, p, generator=stream(seed, name, "a", k, p), dtype=torch.float64) - 1
-    coefficients, _ = split(_normal((k, p, degree + 1), seed, name, "coefficients"))
+    coefficients, _ = split(normals((k, p, degree + 1), seed, name, "coefficients"))
     w1, w2 = (_unit((k, p, d + 1), seed, name, which) for which in ("w1", "w2"))
     return Concept2(a, coefficients, w1, w2)
 
 
-def winding(d: int, k: int, frequency: float, seed: int, degree: int = 40, name: str = "winding") -> Concept1:
+def winding(d: int, k: int, frequency: float, seed: int) -> Concept1:
     """(cos <c w_j, x>, sin <c w_j, x>) for k/2 directions w_j, over sqrt(k/2): a Concept 1 function with |F(x)| = 1.
 
     The conditions |x| = 1 and |F(x)| = 1 of Concept 1 are hard to meet together; this meets the second one everywhere,
-    with p = 1. The Taylor series are cut at `degree`, which is exact to rounding for c up to about 10.
+    with p = 1. The Taylor series are cut at degree 40, which is exact to rounding for c up to about 10.
     """
     if k % 2:
         raise ValueError(f"cosines and sines come in pairs, so k must be even, got {k}")
-    j = torch.arange(degree + 1, dtype=torch.float64)
+    j = torch.arange(41, dtype=torch.float64)
     size = torch.exp(j * math.log(frequency) - torch.lgamma(j + 1)) / (k / 2) ** 0.5
     sign = 1 - 2 * (torch.div(j, 2, rounding_mode="floor") % 2)
     series = torch.stack([size * sign * (j % 2 == 0), size * sign * (j % 2 == 1)])
-    w = _unit((k // 2, 1, d), seed, name, "w").repeat_interleave(2, dim=0) / 2**0.5
+    w = _unit((k // 2, 1, d), seed, "winding", "w").repeat_interleave(2, dim=0) / 2**0.5
     return Concept1(torch.ones(k, 1, dtype=torch.float64), series.repeat(k // 2, 1)[:, None], w)
 
 
-def _normal(shape: tuple[int, ...], seed: int, *names: str) -> Tensor:
-    return torch.randn(shape, generator=stream(seed, *names, *shape), dtype=torch.float64)
-
-
 def _unit(shape: tuple[int, ...], seed: int, *names: str) -> Tensor:
-    return normalize(_normal(shape, seed, *names), dim=-1)
+    return normalize(normals(shape, seed, *names), dim=-1)

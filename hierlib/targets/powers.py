@@ -1,6 +1,7 @@
-"""Sums of powers of linear functions, finite or infinite (Arora et al. 2019, eq. 12 and examples 6.2 to 6.4).
+"""Powers of linear functions and their sums, finite or infinite: what smooth targets are made of.
 
-A series is a pair (powers, alphas), in the order in which `power_sum` and the bounds of `theory.learnable` take them.
+In Arora et al. 2019 (section 6) a series is a pair (powers, alphas), in the order in which `power_sum` takes them. In
+Allen-Zhu and Li 2019 it is a row of Taylor coefficients c_0, ..., c_q, see `series_value`.
 """
 
 import math
@@ -9,6 +10,25 @@ from collections.abc import Sequence
 import torch
 from scipy.special import jv
 from torch import Tensor
+
+
+def series_value(coefficients: Tensor, z: Tensor) -> Tensor:
+    """sum_j c_j z^j by Horner's rule: coefficients (..., q + 1) and z (n, ...) -> (n, ...)."""
+    value = torch.zeros_like(z)
+    for c in reversed(coefficients.unbind(-1)):
+        value = value * z + c
+    return value
+
+
+def series_slope(coefficients: Tensor, z: Tensor) -> Tensor:
+    """sum_j j c_j z^(j-1), the derivative of `series_value`: coefficients (..., q + 1) and z (n, ...) -> (n, ...)."""
+    degree = torch.arange(coefficients.shape[-1], dtype=coefficients.dtype)
+    return series_value((degree * coefficients)[..., 1:], z)
+
+
+def monomial(X: Tensor, beta: Tensor, p: int, alpha: float = 1.0) -> Tensor:
+    """y_i = alpha <beta, x_i>^p (Arora et al. 2019, theorem 6.1): X (n, d), beta (d,) -> (n,)."""
+    return alpha * (X @ beta) ** p
 
 
 def power_sum(X: Tensor, powers: Sequence[int], alphas: Tensor, betas: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""Predictions, bounds, complexity measures and fits: what the theorems say, computed without training."""
+"""Formulas that two or more papers use, computed without a network that is trained: predictions, bounds, constructions."""

@@ -11,13 +11,12 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from hierlib.streams import stream
+from hierlib.streams import normals
 
 
-def entries(shape: tuple[int, ...], seed: int, name: str, power: int = 1) -> Tensor:
+def normalised_powers(shape: tuple[int, ...], seed: int, name: str, power: int = 1) -> Tensor:
     """Independent entries of mean 0 and variance 1, float64: Gaussians, or odd powers of Gaussians with heavy tails."""
-    z = torch.randn(shape, generator=stream(seed, name, *shape), dtype=torch.float64)
-    return z**power / math.sqrt(math.prod(range(1, 2 * power, 2)))  # E z^(2p) = (2p - 1)!!
+    return normals(shape, seed, name) ** power / math.sqrt(math.prod(range(1, 2 * power, 2)))  # E z^(2p) = (2p - 1)!!
 
 
 def chi_square_threshold(m: int, t: float) -> float:
@@ -44,14 +43,14 @@ def sparse_norm(M: Tensor, s: int) -> float:
     return math.sqrt(float(top.max()))
 
 
-def sparse_norm_found(M: Tensor, s: int, rounds: int = 30) -> float:
-    """A lower bound on max |M v| over s-sparse v of norm one, M (n, m): power iterations that keep the s largest entries.
+def sparse_norm_found(M: Tensor, s: int) -> float:
+    """A lower bound on max |M v| over s-sparse v of norm one, M (n, m): 30 power steps that keep the s largest entries.
 
     One start at every of the s longest columns.
     """
     v = torch.zeros(M.shape[1], s, dtype=M.dtype)
     v[(M**2).sum(0).topk(s).indices, torch.arange(s)] = 1.0
-    for _ in range(rounds):
+    for _ in range(30):
         w = M.mT @ (M @ v)
         kept = w.abs().topk(s, dim=0).indices
         v = torch.zeros_like(w).scatter(0, kept, w.gather(0, kept))

@@ -9,10 +9,9 @@ in A. A target is anything with a (k, p), Taylor coefficients (k, p, q + 1) and 
 from typing import Protocol
 
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor
 
-from hierlib.nets.residual import gaussian
+from hierlib.streams import normals
 from hierlib.theory.hermite import gate_function
 from hierlib.theory.sign_flips import best_flips
 
@@ -30,24 +29,24 @@ class GeneralFunction(Protocol):
     def w2(self) -> Tensor: ...
 
 
-def gate_factors(f: GeneralFunction, directions: Tensor, clip: ArrayLike | None = None) -> Tensor:
+def gate_factors(f: GeneralFunction, directions: Tensor) -> Tensor:
     """sum_i a_ri h_ri(<g_j, w1_ri>) w2_ri for every neuron and output: directions g (m, D) -> (m, k, D).
 
     The g_j must be standard normal: sqrt(m) times the paper's w_j^(0) in Lemma F.1, W^(0)/sigma_w or sqrt(m) V^(0)/sigma_v
-    in Lemma D.2. h_ri is the function of Lemma F.2 for phi_ri, with clips (q + 1,) if they are given.
+    in Lemma D.2. h_ri is the function of Lemma F.2 for phi_ri without its clips, which stand too far out to matter.
     """
     inner = torch.einsum("jd,rpd->jrp", directions, f.w1)
-    h = torch.from_numpy(gate_function(f.coefficients.numpy(), inner.numpy(), clip))
+    h = torch.from_numpy(gate_function(f.coefficients.numpy(), inner.numpy()))
     return torch.einsum("jrp,rpd->jrd", f.a * h, f.w2)
 
 
-def representing_weights(f: GeneralFunction, A: Tensor, directions: Tensor, clip: ArrayLike | None = None) -> Tensor:
+def representing_weights(f: GeneralFunction, A: Tensor, directions: Tensor) -> Tensor:
     """W* with A D W* z close to f(z): rows w*_j = sum_r A_rj sum_i a_ri h_ri(<g_j, w1_ri>) w2_ri (eq. F.3), (m, D).
 
     A (k, m) has entries N(0, 1/m). In the scaling of Lemma F.1, where entries are a = sqrt(m) A, the weights are these
     divided by sqrt(m). Weights for alpha f are alpha times these.
     """
-    return torch.einsum("rj,jrd->jd", A, gate_factors(f, directions, clip))
+    return torch.einsum("rj,jrd->jd", A, gate_factors(f, directions))
 
 
 def gated_outputs(A: Tensor, on: Tensor, W: Tensor, Z: Tensor) -> Tensor:
@@ -89,5 +88,5 @@ def worst_change(A: Tensor, pre: Tensor, values: Tensor, budgets: Tensor | float
 
 def unit_step(m: int, columns: int, seed: int, name: str) -> Tensor:
     """A Gaussian matrix (m, columns) scaled to spectral norm one: a random perturbation, to compare with the worst one."""
-    step = gaussian((m, columns), 1.0, seed, name)
+    step = normals((m, columns), seed, name)
     return step / torch.linalg.matrix_norm(step, 2)

@@ -38,13 +38,13 @@ def log_complexity_eps(log_coefficients: Tensor, log_inverse_eps: float, C_star:
     return torch.logsumexp(torch.logaddexp(first, second) + log_coefficients, dim=-1)
 
 
-def lowering_cost(C_star: float, last: int = 40) -> float:
-    """The largest C_eps(z^(i-1)) / C_eps(z^i) over even i up to `last` and over eps from 0.9 down to 1e-300.
+def lowering_cost(C_star: float) -> float:
+    """The largest C_eps(z^(i-1)) / C_eps(z^i) over even i up to 40 and over eps from 0.9 down to 1e-300.
 
     In Lemma B.2 an even power makes way for the odd one below it. Both are sums over coefficients, so this ratio bounds
     the change of C_eps for every function. It is at most one from C* = 2 on.
     """
-    powers = torch.eye(last + 1, dtype=torch.float64)
+    powers = torch.eye(41, dtype=torch.float64)
     even, lowered = powers[2::2], powers[1:-1:2]
     grid = (0.9, 0.7, 0.5, 0.37, 0.2, 0.1, 1e-2, 1e-3, 1e-5, 1e-10, 1e-20, 1e-30, 1e-100, 1e-300)
     return max((complexity_eps(lowered, e, C_star) / complexity_eps(even, e, C_star)).max().item() for e in grid)

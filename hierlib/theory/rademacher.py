@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from hierlib.nets.two_layer import TwoLayer, active, near_kink
-from hierlib.streams import stream
+from hierlib.streams import signs
 
 
 class Terms(NamedTuple):
@@ -40,13 +40,13 @@ def generalisation_bound(complexity: Tensor, rho: float, c: float, n: int, delta
 
 def sign_pairs(pairs: int, n: int, seed: int, name: str = "Rademacher signs") -> Tensor:
     """Random signs in opposite pairs (2 pairs, n): whatever is odd in eps, as f_W(0) is, cancels in the average."""
-    half = torch.randint(0, 2, (pairs, n), generator=stream(seed, name, pairs, n)).double() * 2 - 1
+    half = signs((pairs, n), seed, name)
     return torch.cat([half, -half])
 
 
-def linearised(H: Tensor, signs: Tensor, B: float) -> Tensor:
-    """sup over |W - W(0)|_F <= B of sum_i eps_i <Z_i, W> / n = B/n sqrt(eps' H eps), with H = Z'Z: signs (q, n) -> (q,)."""
-    return B / len(H) * ((signs @ H) * signs).sum(1).sqrt()
+def linear_supremum(H: Tensor, eps: Tensor, B: float) -> Tensor:
+    """sup over |W - W(0)|_F <= B of sum_i eps_i <Z_i, W> / n = B/n sqrt(eps' H eps), with H = Z'Z: eps (q, n) -> (q,)."""
+    return B / len(H) * ((eps @ H) * eps).sum(1).sqrt()
 
 
 def largest_linear_gap(H: Tensor, y: Tensor, sample: Tensor, B: float) -> Tensor:
@@ -70,14 +70,14 @@ def certificate(net: TwoLayer, X: Tensor, R: float, B: float) -> float:
     return (B / n * frobenius + 2 * R / (n * m**0.5) * near_kink(net, X, R).sum()).item()
 
 
-def ascent(net: TwoLayer, X: Tensor, signs: Tensor, R: float, B: float, steps: int) -> Tensor:
-    """Largest sum_i eps_i (f_W - f_W(0))(x_i) / n found in the class: signs (q, n) -> (q,), a lower estimate of the sup.
+def ascent(net: TwoLayer, X: Tensor, eps: Tensor, R: float, B: float, steps: int) -> Tensor:
+    """Largest sum_i eps_i (f_W - f_W(0))(x_i) / n found in the class: eps (q, n) -> (q,), a lower estimate of the sup.
 
     All signs climb together, as one array (q, m, d) in float32. A step of length B along the gradient is drawn back row
     by row into the balls of radius R and then as a whole into that of radius B (infinite radii are allowed), which keeps
     both constraints. The subtracted f_W(0) has mean zero over eps; without it, it would be most of the noise.
     """
-    a, W, inputs, eps = (tensor.float() for tensor in (net.a / len(net.a) ** 0.5, net.W, X, signs))
+    a, W, inputs, eps = (tensor.float() for tensor in (net.a / len(net.a) ** 0.5, net.W, X, eps))
     start = W @ inputs.T
     before = eps @ (a @ torch.relu(start))
     length = B if math.isfinite(B) else R * len(a) ** 0.5

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from torch import Tensor
 
-from hierlib.theory.concentration import entries
+from hierlib.theory.concentration import normalised_powers
 
 # A gate 1{g >= 0} that is on needs to be pushed below zero, not only to it.
 OVERSHOOT = 1 + 1e-9
@@ -19,9 +19,9 @@ OVERSHOOT = 1 + 1e-9
 FLIP_CONSTANT = (6 / math.pi) ** (1 / 3)
 
 
-def start(m: int, seed: int, power: int = 1, name: str = "signs", batch: tuple[int, ...] = ()) -> Tensor:
+def gaussian_vector(m: int, seed: int, power: int = 1, name: str = "signs", batch: tuple[int, ...] = ()) -> Tensor:
     """g ~ N(0, I/m), (*batch, m) in float64; with an odd power > 1 its entries are powers of Gaussians, of variance 1/m."""
-    return entries((*batch, m), seed, name, power) / math.sqrt(m)
+    return normalised_powers((*batch, m), seed, name, power) / math.sqrt(m)
 
 
 def cheapest(cost: Tensor, budget: float | Tensor) -> Tensor:
@@ -99,11 +99,11 @@ def tail_rate(kappa: float) -> float:
     return max(0.0, -float(best.fun)) if kappa > FLIP_CONSTANT else 0.0
 
 
-def proof_constants(a: float = 0.5) -> tuple[float, float]:
+def proof_constants() -> tuple[float, float]:
     """Constants (C, c) of "at most C m delta^(2/3) flips, except with probability exp(-c m delta^(2/3))" in the proof.
 
-    It counts the entries below xi = a delta^(2/3) / sqrt(m), at most twice their mean (Chernoff), and at most
-    (delta / xi)^2 others. The paper takes a = 1/2.
+    It counts the entries below xi = delta^(2/3) / (2 sqrt(m)), at most twice their mean (Chernoff), and at most
+    (delta / xi)^2 others.
     """
-    mean = a * math.sqrt(2 / math.pi)
-    return 2 * mean + a**-2, mean / 3
+    mean = math.sqrt(2 / math.pi) / 2
+    return 2 * mean + 4, mean / 3

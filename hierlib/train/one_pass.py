@@ -18,7 +18,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from hierlib.data.cubes import hypercube
-from hierlib.nets.residual import Residual, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import Residual
 from hierlib.targets.hierarchy import coordinate_product
 
 Sample = Callable[[int], tuple[Tensor, Tensor]]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from hierlib.streams import stream
+from hierlib.streams import normals, signs, stream
 
 
 def draw(seed: int, *names) -> list[float]:
@@ -53,3 +53,33 @@ def test_numbers_stay_the_same_from_one_process_and_release_to_the_next():
 
 def test_a_number_is_a_name_whatever_library_it_comes_from():
     assert draw(np.int64(0), "labels", np.int64(10)) == draw(0, "labels", 10)
+
+
+def test_signs_are_fair_coins_in_float64_from_the_stream_of_names_and_shape():
+    coins = signs((400, 50), 0, "coins", 7)
+    assert coins.dtype == torch.float64 and set(coins.unique().tolist()) == {-1.0, 1.0}
+    assert abs(coins.mean()) < 5 / 20_000**0.5
+    by_hand = torch.randint(0, 2, (400, 50), generator=stream(0, "coins", 7, 400, 50))
+    assert torch.equal(coins, torch.where(by_hand == 1, 1.0, -1.0).double())
+
+
+def test_normals_have_the_scale_that_was_asked_for_and_keep_their_draw():
+    drawn = normals((400, 50), 0, "weights", scale=0.3)
+    assert drawn.dtype == torch.float64
+    assert abs(drawn.mean()) < 5 * 0.3 / 20_000**0.5
+    assert abs(drawn.var() / 0.09 - 1) < 5 * (2 / 20_000) ** 0.5
+    assert torch.equal(drawn, 0.3 * normals((400, 50), 0, "weights"))
+
+
+@pytest.mark.parametrize("drawn", [signs, normals])
+def test_seed_names_and_shape_choose_the_draw(drawn):
+    one = drawn((40,), 0, "a")
+    assert torch.equal(one, drawn((40,), 0, "a"))
+    for other in (drawn((40,), 1, "a"), drawn((40,), 0, "b"), drawn((40,), 0, "a", 1), drawn((41,), 0, "a")[:40]):
+        assert not torch.equal(one, other)
+
+
+def test_draws_stay_the_same_from_one_release_to_the_next():
+    # Pinned: every number of the book rests on these two.
+    assert signs((8,), 0, "pinned").tolist() == [-1, -1, 1, -1, 1, 1, -1, 1]
+    assert normals((3,), 0, "pinned").tolist() == pytest.approx([0.241820670863, 1.203832765629, 1.427513889436], abs=1e-12)

@@ -5,6 +5,7 @@ labels on the first eigenvectors are fitted at once, labels on the last ones har
 three label vectors of equal norm on the same inputs: the true ones, random signs, and the last eigenvector.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,10 +18,12 @@ from torch import Tensor
 from hierlib.data.labels import random_signs, worst_case_labels
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import Spectrum, spectrum
+from hierlib.nets.two_layer import two_layer
 from hierlib.theory.linear_dynamics import predicted_loss
+from hierlib.train.full_batch import gradient_descent
 
 
-class Comparison(NamedTuple):
+class LabelComparison(NamedTuple):
     """Inputs X (n, d), the eigenpairs of their H_inf, named label vectors (n,) of norm sqrt(n), and the step eta."""
 
     X: Tensor
@@ -33,11 +36,27 @@ class Comparison(NamedTuple):
         return {name: predicted_loss(self.eigen, y, self.eta, k) / len(y) for name, y in self.labels.items()}
 
 
-def three_labels(X: Tensor, true: Tensor, seed: int, eta: float | None = None) -> Comparison:
+def three_labels(X: Tensor, true: Tensor, seed: int, eta: float | None = None) -> LabelComparison:
     """The comparison of Arora et al. 2019, figure 1. The step is 1/lambda_max when omitted."""
     eigen = spectrum(relu_gram(X))
     labels = {"true": true, "random": random_signs(len(X), seed), "worst": worst_case_labels(eigen.vectors)}
-    return Comparison(X, eigen, labels, 1 / eigen.values[0].item() if eta is None else eta)
+    return LabelComparison(X, eigen, labels, 1 / eigen.values[0].item() if eta is None else eta)
+
+
+def loss_curves(
+    of: LabelComparison, steps: int, m: int, kappa: float, seed: int, paired: bool = False, device: str = "cpu"
+) -> dict[str, Tensor]:
+    """Loss per sample at every step (steps + 1,) of networks that start alike and differ in their labels only.
+
+    Plain initialisation at scale kappa is that of the paper (Arora et al. 2019, eq. 1); `paired` adds to every neuron
+    a copy of opposite sign, so that the output starts at zero for any kappa.
+    """
+    net = two_layer(m, of.X.shape[1], kappa, seed, paired=paired)
+    curves = {}
+    for name, y in of.labels.items():
+        run = gradient_descent(net, of.X, y, of.eta, steps, device=device, progress=name)
+        curves[name] = run.loss(y) / len(y)
+    return curves
 
 
 def mirrored(eigen: Spectrum, y: Tensor) -> Tensor:
@@ -59,20 +78,14 @@ def predicted_first_step(eigen: Spectrum, y: Tensor, eta: float, share: float) -
     if not eta * eigen.values[0] < 2 or not eigen.values[-1] > 0:
         raise ValueError("the predicted loss falls to zero only for 0 < lambda_i < 2/eta")
 
-    def above(k: int) -> bool:
+    def down(k: int) -> bool:
         start, now = predicted_loss(eigen, y, eta, torch.tensor([0, k]))
-        return bool(now > share * start)
+        return bool(now <= share * start)
 
-    low, high = -1, 1
-    while above(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if above(middle) else (low, middle)
-    return high
+    return bisect_left(range(2**62), True, key=down)
 
 
-def largest_miss(of: Comparison, measured: Mapping[str, Tensor], until: int) -> float:
+def largest_miss(of: LabelComparison, measured: Mapping[str, Tensor], until: int) -> float:
     """Largest distance of measured to predicted residual norm up to step `until`, in units of |y| = sqrt(n).
 
     `measured` holds curves of the loss per sample (steps + 1,), for all label vectors of the comparison or for some.
@@ -88,7 +101,7 @@ def slower_over_faster(measured: Mapping[str, Tensor], since: int) -> float:
     return min((slower / faster).min().item() for faster, slower in pairwise(curves))
 
 
-def over_even(vectors: Tensor, labels: Tensor, top: int = 10) -> Tensor:
+def top_share_ratio(vectors: Tensor, labels: Tensor, top: int) -> Tensor:
     """Share of |y|^2 on the first `top` eigenvectors over top/n, for the columns of labels (n, q): (q,).
 
     Independent random signs have the mean 1 exactly; n/top is the largest value possible.

@@ -13,18 +13,18 @@ def complexity(H: Tensor, y: Tensor) -> Tensor:
     return inverse_norm(H, y) * (2 / len(H)) ** 0.5
 
 
-def expected_square(H: Tensor, y: Tensor, portions: Tensor) -> Tensor:
-    """Mean of the squared measure when every +-1 label is redrawn with probability rho: portions (q,) -> (q,).
+def expected_square(H: Tensor, y: Tensor, shares: Tensor) -> Tensor:
+    """Mean of the squared measure when every +-1 label is redrawn with probability rho: shares rho (q,) -> (q,).
 
     2/n [(1-rho)^2 y' H^-1 y + (1 - (1-rho)^2) tr H^-1], because redrawn labels are independent of everything. At
     rho = 1 it is at least 2 n / tr H = 4: the measure of random labels is 2 or more on every data set.
     """
-    kept = (1 - portions) ** 2
+    kept = (1 - shares) ** 2
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(H))
     return 2 / len(H) * (kept * (y @ inverse @ y) + (1 - kept) * inverse.trace())
 
 
-def second_term(n: int, smallest: float, delta: float = 0.05) -> float:
+def second_term(n: int, smallest: float, delta: float) -> float:
     """The O(sqrt(log(n / (lambda_0 delta)) / n)) of Theorem 5.1 with the constants of its proof (Arora et al. 2019, D.3).
 
     1/sqrt(n) of training loss, 2 * 2/sqrt(n) of Rademacher complexity beyond the measure, and Theorem B.1 for every class

@@ -11,12 +11,15 @@ from torch import Tensor
 FLOOR = 1e-12  # below this a float64 loss is made of rounding errors, and so is the ratio of two of them
 
 
-def progress(residuals: Tensor, eta: float, least: float) -> Tensor:
-    """rho_k from residual vectors y - u(k) (steps + 1, n), for as long as the loss is above FLOOR: (at most steps,)."""
+def progress(residuals: Tensor, eta: float, smallest: float) -> Tensor:
+    """rho_k from residual vectors y - u(k) (steps + 1, n), for as long as the loss is above FLOOR: (at most steps,).
+
+    `smallest` is lambda_0, the smallest eigenvalue of H_inf.
+    """
     loss = residuals.square().sum(dim=1) / 2
     below = (loss <= FLOOR).nonzero()
     loss = loss[: int(below[0])] if len(below) else loss
-    return (1 - loss[1:] / loss[:-1]) / (eta * least / 2)
+    return (1 - loss[1:] / loss[:-1]) / (eta * smallest / 2)
 
 
 def largest_relative_gap(measured: Tensor, limit: Tensor) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.kernels.relu import finite_gram
+from hierlib.kernels.empirical import finite_gram
 from hierlib.nets.two_layer import active, two_layer
 from hierlib.train.full_batch import gradient_descent
 
@@ -24,7 +24,7 @@ class Watched(NamedTuple):
     sharpness: Tensor
 
 
-def watched(
+def descend_watched(
     X: Tensor, y: Tensor, eta: float, marks: Sequence[int], m: int, kappa: float, seed: int, device: str = "cpu"
 ) -> Watched:
     """Train a plain network of m units up to the last of the marks, increasing steps that begin with 0."""

@@ -11,7 +11,8 @@ All variants have the same shape and can be trained side by side by `hierlib.tra
 import torch
 from torch import Tensor
 
-from hierlib.nets.residual import Residual, gaussian
+from hierlib.nets.residual import Residual
+from hierlib.streams import normals
 
 FAINT = 1e-3  # output weight of the neurons that cancel the skip; training moves their effect by its square only
 
@@ -25,7 +26,7 @@ def padded(net: Residual) -> Residual:
 def own_output_weights(net: Residual, seed: int) -> Residual:
     """The second block gets output weights of its own, drawn like A: out = out_1 + A_2 relu(V (out_1, 1))."""
     k, m = net.A.shape
-    second = gaussian((k, m), m**-0.5, seed, "own output weights")
+    second = normals((k, m), seed, "own output weights", scale=m**-0.5)
     A = _columns(torch.cat([net.A, second], 1), 2 * k)
     return Residual(A, _rows(net.W, 0, m + 2 * k), _rows(net.V, m, 2 * k))
 

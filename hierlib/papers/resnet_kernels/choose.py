@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from hierlib.data.cubes import hypercube
+from hierlib.measures.signals import Shares
 from hierlib.papers.resnet_kernels.methods import Setting, Task, judge, learn
-from hierlib.targets.hierarchy import Shares
 from hierlib.train.grid import Schedule
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from torch import Tensor
 
 from hierlib.data.cubes import all_corners, hypercube
@@ -66,18 +67,18 @@ class Solutions:
 def cheapest_norm(spectrum: Tensor, k: int, alpha: float, error: float) -> float:
     """Least |u| with E(phi(u, x) - x_i - alpha chi_S)^2 <= error, |S| = k: the minimum that lemma E.2 bounds.
 
-    Only u_i and u_S matter. Along the ridge path u = lambda c / (lambda^2 + mu) the error rises with mu: bisection.
+    Only u_i and u_S matter. Along the ridge path u = lambda c / (lambda^2 + mu) the error rises with mu, from 0 to
+    1 + alpha^2, and takes the given value once.
     """
     squares, target = np.array([spectrum[1].item(), spectrum[k].item()]), np.array([1.0, alpha])
-    low, high = -60.0, 60.0  # log of mu
-    for _ in range(80):
-        middle = (low + high) / 2
-        mu = math.exp(middle)
-        if (((mu * target) / (squares + mu)) ** 2).sum() > error:
-            high = middle
-        else:
-            low = middle
-    mu = math.exp(low)
+
+    def excess(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        return float((((mu * target) / (squares + mu)) ** 2).sum() - error)
+
+    if error >= 1 + alpha**2:
+        return 0.0  # the zero function is good enough
+    mu = math.exp(brentq(excess, -60.0, 60.0, xtol=1e-14))
     return float(np.sqrt((squares * target**2 / (squares + mu) ** 2).sum()))
 
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.nets.residual import Residual, first_outputs, gates, outputs, with_one
+from hierlib.nets.affine import relu_layer_tangent, with_one
+from hierlib.nets.residual import Residual, first_outputs, gates, outputs
 
 
 def first_block_tangent(net: Residual, X: Tensor, direction: Tensor) -> Tensor:
     """A D_W W'(x, 1), how out_1 moves with W: direction (m, d + 1), inputs (n, d) -> (n, k)."""
-    return (gates(net, X)[0] * (with_one(X) @ direction.mT)) @ net.A.mT
+    return relu_layer_tangent(net.W, X, direction)[1] @ net.A.mT
 
 
 def tangent_f(net: Residual, X: Tensor, direction: Tensor) -> Tensor:
@@ -30,12 +31,12 @@ def tangent_f(net: Residual, X: Tensor, direction: Tensor) -> Tensor:
 
 def tangent_g(net: Residual, X: Tensor, direction: Tensor) -> Tensor:
     """g(V'; x) of Fact D.4, how out moves with V: direction (m, k + 1), inputs (n, d) -> (n, k)."""
-    return (gates(net, X)[1] * (with_one(first_outputs(net, X)) @ direction.mT)) @ net.A.mT
+    return relu_layer_tangent(net.V, first_outputs(net, X), direction)[1] @ net.A.mT
 
 
 def through_second_block(net: Residual, X: Tensor, moved: Tensor) -> Tensor:
     """A D_{V,W} V (z, 0), what the second block makes of a change z of out_1 at each input: (n, k) -> (n, k)."""
-    return (gates(net, X)[1] * (moved @ net.V[:, :-1].mT)) @ net.A.mT
+    return relu_layer_tangent(net.V, first_outputs(net, X), torch.zeros_like(net.V), moved)[1] @ net.A.mT
 
 
 class GradientNorms(NamedTuple):
@@ -47,7 +48,7 @@ class GradientNorms(NamedTuple):
 
 
 def gradient_norms(net: Residual, X: Tensor, Y: Tensor) -> GradientNorms:
-    """The two sides of Claim D.5, for inputs (n, d) and labels (n, k).
+    """The two sides of Claim D.5, for inputs (n, d) and labels (n, k). `train.one_pass` takes the same gradients, faster.
 
     Both gradients have rank one: grad_V = -p (out_1, 1)^T with p = D_{V,W} A^T (y - out), and grad_W = -q (x, 1)^T with
     q = D_W A^T (y - out + V'^T p), where V' is V without its bias column. So their norms are products of two norms.
@@ -60,12 +61,9 @@ def gradient_norms(net: Residual, X: Tensor, Y: Tensor) -> GradientNorms:
     return GradientNorms(with_one(X).norm(dim=1) * q.norm(dim=1), lifted.norm(dim=1) * p.norm(dim=1), residual.norm(dim=1))
 
 
-def second_block_gain(net: Residual, X: Tensor, V: Tensor | None = None) -> Tensor:
-    """The spectral norm of A D_{V,W} V at each input (n,): the second block adds at most this times |(out_1, 1)|.
-
-    Another matrix in place of V, at the gates of `net`, gives the parts of it: V^(0) is Lemma D.1(f).
-    """
-    through = torch.einsum("km,nm,ml->nkl", net.A, gates(net, X)[1].to(net.A.dtype), net.V if V is None else V)
+def second_block_gain(net: Residual, X: Tensor) -> Tensor:
+    """The spectral norm of A D_{V,W} V at each input (n,): the second block adds at most this times |(out_1, 1)|."""
+    through = torch.einsum("km,nm,ml->nkl", net.A, gates(net, X)[1].to(net.A.dtype), net.V)
     return torch.linalg.matrix_norm(through, ord=2)
 
 
@@ -86,19 +84,14 @@ def least_norm_weights(A: Tensor, open_gates: Tensor, lifted: Tensor, targets: T
 
 
 class ErrorTerms(NamedTuple):
-    """The parts of Err in the order of the proof of Claim D.6, each (n, k). They add up to Err.
+    """The parts of Err in the order of the proof of Claim D.6, each (n, k). They add up to Err."""
 
-    `club` is what the second block makes of the missing change of out_1. `base` and `composite` are the errors of W* and V*
-    at the gates of now, in representing F and alpha G(out_1). `shifted` is alpha (G(out_1) - G(F)). `first_start` and
-    `second_start` are what W^(0) and V^(0) contribute to out at the gates of now.
-    """
-
-    club: Tensor
-    base: Tensor
-    composite: Tensor
-    shifted: Tensor
-    first_start: Tensor
-    second_start: Tensor
+    second_block_error: Tensor  # what the second block makes of the missing change of out_1
+    base: Tensor  # error of W* at the gates of now, in representing F
+    composite: Tensor  # error of V* at the gates of now, in representing alpha G(out_1)
+    shifted: Tensor  # alpha (G(out_1) - G(F))
+    first_start: Tensor  # what W^(0) contributes to out at the gates of now
+    second_start: Tensor  # what V^(0) contributes
 
 
 def error_terms(
@@ -150,7 +143,8 @@ def error_bound(parts: ErrorTerms, gain: float, lipschitz: float, first_miss: fl
         remainder = (1 + gain) (base + first_start) + composite + second_start
 
     `gain` bounds the second block (2 tau_v in the page's constants), `lipschitz` is alpha L_G and `first_miss` a bound on
-    the root mean square of out_1 - F (Claim D.7). It holds because club = A D V (F - out_1 + base + first_start, 0).
+    the root mean square of out_1 - F (Claim D.7). It holds because the error of the second block is
+    A D V (F - out_1 + base + first_start, 0).
     """
     base, composite, first_start, second_start = map(
         root_mean_square, (parts.base, parts.composite, parts.first_start, parts.second_start)

@@ -12,11 +12,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.nets.residual import Residual, first_outputs, gates, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import Residual, first_outputs, gates
 from hierlib.theory.sign_flips import best_flips, most_flips, shift
 
 # E|z|^(3/2) for a standard Gaussian z.
 ABSOLUTE_MOMENT = 2**0.75 * math.gamma(1.25) / math.sqrt(math.pi)
+ROUNDS = 12  # of every search for the worst p, unless it stops improving before
 
 
 def moved_first(net: Residual, x: Tensor, p: Tensor) -> Residual:
@@ -73,7 +75,7 @@ def worst_flips(h: Tensor, budget: float) -> Tensor:
     return shift(h, most_flips(h, budget))
 
 
-def worst_start(A: Tensor, h: Tensor, budget: float, rounds: int = 12) -> Tensor:
+def worst_start(A: Tensor, h: Tensor, budget: float) -> Tensor:
     """p (m,), |p| <= budget, that makes |A D h| large, D the gates of h + p: parts (b) and (e). A (k, m), h (m,).
 
     Opening or closing gate j adds -|h_j| a_j. For a fixed direction u of the result the best set is a knapsack; the next
@@ -81,7 +83,7 @@ def worst_start(A: Tensor, h: Tensor, budget: float, rounds: int = 12) -> Tensor
     """
     begin = A @ torch.relu(h)
     u, best, largest = begin / begin.norm(), torch.zeros_like(h), begin.norm()
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         mask = best_flips(h, -(u @ A) * h.abs(), budget)
         result = begin - A @ (mask * h.abs())
         if result.norm() <= largest * (1 + 1e-9):
@@ -90,14 +92,14 @@ def worst_start(A: Tensor, h: Tensor, budget: float, rounds: int = 12) -> Tensor
     return best
 
 
-def worst_operator(A: Tensor, V0: Tensor, h: Tensor, budget: float, rounds: int = 12) -> Tensor:
+def worst_operator(A: Tensor, V0: Tensor, h: Tensor, budget: float) -> Tensor:
     """p (m,), |p| <= budget, that makes |A D V0|_2 large, D the gates of h + p: part (f). A (k, m), V0 (m, q), h (m,).
 
     As `worst_start`, with a direction u (k,) of the result and one v (q,) of the input, the top singular pair of the last.
     """
     gate, best, largest = (h >= 0).to(h), torch.zeros_like(h), 0.0
     matrix = A @ (gate[:, None] * V0)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         left, values, right = torch.linalg.svd(matrix)
         if values[0] <= largest * (1 + 1e-9):
             break
@@ -108,7 +110,7 @@ def worst_operator(A: Tensor, V0: Tensor, h: Tensor, budget: float, rounds: int 
     return best
 
 
-def worst_output(A: Tensor, h: Tensor, budget: float, u: Tensor, rounds: int = 12) -> Tensor:
+def worst_output(A: Tensor, h: Tensor, budget: float, u: Tensor, rounds: int = ROUNDS) -> Tensor:
     """p (m,), |p| <= budget, that makes A relu(h + p) long, climbing from the direction u (k,): parts (c) and (g)."""
     best, largest = torch.zeros_like(h), -1.0
     gate = h >= 0

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from hierlib.data.cubes import hypercube
+from hierlib.measures.signals import Shares, shares
 from hierlib.nets import fully_connected, linearised, residual
-from hierlib.targets.hierarchy import Hierarchy, Shares, shares
+from hierlib.targets.hierarchy import Hierarchy
 from hierlib.train.grid import Outputs, Run, Schedule, Trained, train_grid
 
 
@@ -27,11 +28,11 @@ class Method(NamedTuple):
 
 METHODS = {
     "3resnet": Method(residual.residual, residual.outputs, ("W", "V")),
-    "3layer": Method(fully_connected.deep, fully_connected.deep_outputs, ("W", "V")),
-    "2layer": Method(fully_connected.shallow, fully_connected.shallow_outputs, ("W",)),
-    "3resnet (NTK)": Method(linearised.residual_tangent, linearised.residual_tangent_outputs, ("W", "V")),
-    "3layer (NTK)": Method(linearised.deep_tangent, linearised.deep_tangent_outputs, ("W", "V")),
-    "2layer (NTK)": Method(linearised.shallow_tangent, linearised.shallow_tangent_outputs, ("W",)),
+    "3layer": Method(fully_connected.deep, fully_connected.outputs, ("W", "V")),
+    "2layer": Method(fully_connected.shallow, fully_connected.outputs, ("W",)),
+    "3resnet (NTK)": Method(linearised.residual_tangent, linearised.outputs, ("W", "V")),
+    "3layer (NTK)": Method(linearised.deep_tangent, linearised.outputs, ("W", "V")),
+    "2layer (NTK)": Method(linearised.shallow_tangent, linearised.outputs, ("W",)),
 }
 
 

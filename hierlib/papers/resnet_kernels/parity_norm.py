@@ -60,19 +60,19 @@ def correlation_bound(U: Tensor, q: int) -> Tensor:
     return kink_integral(q) / 2 * U[:, :q].abs().log().mean(1).exp() / U.shape[1] ** 0.5
 
 
-def ascend(U: Tensor, q: int, steps: int = 400) -> Tensor:
-    """Raise |E[chi relu(<u, x>)]| from the rows of U (n, d) by gradient steps on the unit sphere; returns the last rows.
+def ascend(U: Tensor, q: int) -> Tensor:
+    """Raise |E[chi relu(<u, x>)]| from the rows of U (n, d) by 400 gradient steps on the unit sphere; returns the last rows.
 
     The function is piecewise linear, so that steps of a fixed size would jump around the maximum; they shrink to zero.
     """
     X = all_corners(U.shape[1], U.dtype)
     signed = X * parity(X, q)[:, None] / (len(X) * U.shape[1] ** 0.5)
     U = U / U.norm(dim=1, keepdim=True)
-    for step in range(steps):
+    for step in range(400):
         gradient = (U @ X.T > 0).to(U.dtype) @ signed
         slope = (gradient * U).sum(1, keepdim=True)  # the value itself: the function is homogeneous
         direction = (gradient - slope * U) * slope.sign()
-        size = 0.5 * (1 - step / steps) ** 2
+        size = 0.5 * (1 - step / 400) ** 2
         U = U + size * direction / direction.norm(dim=1, keepdim=True).clamp_min(1e-300)
         U = U / U.norm(dim=1, keepdim=True)
     return U
@@ -91,7 +91,7 @@ def frontier(errors: ArrayLike, q: int = 6) -> np.ndarray:
     return np.maximum(0.0, 1 - np.sqrt(errors)) * smallest_norm(0.0, q, q) / q**0.5
 
 
-def parity_network(m: int, d: int, q: int = 6, share: float = 1.0) -> Signed:
+def parity_network(m: int, d: int, q: int, share: float = 1.0) -> Signed:
     """A network of even width m >= 2^q that computes share * chi on {+-1/sqrt(d)}^d exactly.
 
     Its rows are the 2^q sign vectors v on the first q coordinates, those with E[chi relu(<v, x>)] > 0 where the output

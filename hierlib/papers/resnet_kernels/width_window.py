@@ -20,7 +20,7 @@ class Conditions(NamedTuple):
     small_signal: float  # 1 / polylog(m) over tau_v
 
 
-def conditions(log_m: float, tau_w: float, tau_v: float, k: int, power: float = 1.0) -> Conditions:
+def conditions(log_m: float, tau_w: float, tau_v: float, k: int, power: float) -> Conditions:
     """How far each condition is from failing, at the width exp(log_m)."""
     sigma_w, sigma_v = -log_m / 8, -2 * math.log(tau_v)
     polylog = power * math.log(log_m)
@@ -32,7 +32,7 @@ def conditions(log_m: float, tau_w: float, tau_v: float, k: int, power: float = 
     )
 
 
-def width_window(tau_w: float, tau_v: float, k: int, power: float = 1.0) -> tuple[float, float]:
+def width_window(tau_w: float, tau_v: float, k: int, power: float) -> tuple[float, float]:
     """log of the smallest and of the largest width that Table 1 allows; empty where the first exceeds the second.
 
     tau_w < m^(3/8) and tau_v^3 >= (k/m)^(3/8) bound m from below, log(m)^power <= 1/tau_v (for tau_v < 1) from above.

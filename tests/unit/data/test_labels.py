@@ -43,18 +43,18 @@ def test_no_labels_of_the_same_norm_are_fitted_more_slowly_than_the_worst_case()
     assert all((gain @ random_signs(30, seed)).norm() < worst for seed in range(100))
 
 
-@pytest.mark.parametrize("portion", [0.0, 0.25, 0.5, 1.0])
-def test_half_of_the_redrawn_portion_changes(portion):
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 1.0])
+def test_half_of_the_redrawn_share_changes(share):
     n = 20_000
     y = torch.ones(n, dtype=torch.float64)
-    changed = (partly_random(y, portion, seed=0) != y).double().mean()
-    assert abs(changed - portion / 2) <= 4 * (portion / 4 / n) ** 0.5
+    changed = (partly_random(y, share, seed=0) != y).double().mean()
+    assert abs(changed - share / 2) <= 4 * (share / 4 / n) ** 0.5
 
 
-@pytest.mark.parametrize("portion", [0.0, 0.1, 0.3])
-def test_never_more_labels_change_than_were_chosen(portion):
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+def test_never_more_labels_change_than_were_chosen(share):
     y = random_signs(50, seed=3)
-    assert all((partly_random(y, portion, seed) != y).sum() <= round(portion * 50) for seed in range(200))
+    assert all((partly_random(y, share, seed) != y).sum() <= round(share * 50) for seed in range(200))
 
 
 def test_every_label_is_redrawn_alike_whatever_its_sign_and_place():

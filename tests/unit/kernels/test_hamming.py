@@ -6,25 +6,23 @@ import torch
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hierlib.data.cubes import hypercube
-from hierlib.kernels import hamming as correlation
+from hierlib.kernels import hamming
 from hierlib.kernels.hamming import (
     arcsine,
     by_distance,
     conjugate,
     convolutional,
-    gaussian,
-    k0,
-    k1,
+    gaussian_kernel,
     tangent,
     weighted_gaussian,
 )
-from hierlib.nets.fully_connected import Deep, deep, deep_features, shallow, shallow_features
-from hierlib.nets.residual import with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.fully_connected import Deep, Shallow, deep, features
 from hierlib.streams import stream
 
 X, Z = hypercube(9, 7, 0, "x"), hypercube(5, 7, 0, "z")
 EVERY = [
-    lambda X, Z: gaussian(X, Z, 10.0),
+    lambda X, Z: gaussian_kernel(X, Z, 10.0),
     lambda X, Z: weighted_gaussian(X, Z, torch.linspace(0, 1, X.shape[1], dtype=torch.float64)),
     arcsine,
     lambda X, Z: convolutional(X, Z, 3, pooled=False),
@@ -33,7 +31,7 @@ EVERY = [
 
 
 def test_gaussians_agree_with_scikit_learn():
-    assert np.allclose(gaussian(X, Z, 3.0), rbf_kernel(X, Z, gamma=1 / 3), atol=1e-15)
+    assert np.allclose(gaussian_kernel(X, Z, 3.0), rbf_kernel(X, Z, gamma=1 / 3), atol=1e-15)
     weights = torch.rand(7, generator=stream(0, "weights"), dtype=torch.float64)
     assert np.allclose(weighted_gaussian(X, Z, weights), rbf_kernel(X * weights.sqrt(), Z * weights.sqrt(), gamma=1.0))
 
@@ -43,49 +41,26 @@ def test_arcsine_is_the_angle_to_the_orthogonal():
     assert np.allclose(arcsine(X, Z), np.pi / 2 - np.arccos(cosine), atol=1e-15)
 
 
-def test_arc_cosine_kernels_at_known_angles():
-    c = torch.tensor([1.0, 0.5, 0.0, -1.0, 1 + 1e-12]).double()
-    assert torch.allclose(k0(c), torch.tensor([1, 2 / 3, 1 / 2, 0, 1]).double(), atol=1e-15)
-    half = (math.sqrt(3) / 2 + math.pi / 3) / math.pi
-    assert torch.allclose(k1(c), torch.tensor([1, half, 1 / math.pi, 0, 1]).double(), atol=1e-15)
-
-
-def test_arc_cosine_kernels_are_gaussian_averages():
-    c, draws = 0.3, 400_000
-    u, other = torch.randn(2, draws, generator=stream(0, "pairs"), dtype=torch.float64)
-    v = c * u + math.sqrt(1 - c * c) * other
-    steps, ramps = 2 * ((u > 0) & (v > 0)).double(), 2 * u.relu() * v.relu()
-    for formula, sample in ((k0, steps), (k1, ramps)):
-        assert abs(formula(torch.tensor(c)).item() - sample.mean()) < 4 * sample.std() / math.sqrt(draws)
-
-
-def wide(m: int, bias: float, number: int) -> Deep:
-    """A wide three-layer network whose first bias has the given variance."""
+def wide(m: int, number: int) -> Deep:
+    """A wide three-layer network whose first bias has the variance 1/d of the kernels; it was drawn with 1/m."""
     net = deep(m, 7, 1, number)
-    net.W[:, -1] *= math.sqrt(bias * m)  # drawn with variance 1/m
+    net.W[:, -1] *= math.sqrt(m / 7)
     return net
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bias", [1 / 7, 0.0])
-def test_conjugate_kernels_are_the_averages_of_wide_random_layers(bias):
+def test_conjugate_kernels_are_the_averages_of_wide_random_layers():
     m, nets = 1500, 12
     two, three = [], []
     for number in range(nets):
-        net = wide(m, bias, number)
-        for found, features in ((two, shallow_features), (three, deep_features)):
-            found.append(features(net, X) @ features(net, Z).T / m)
+        net = wide(m, number)
+        for found, layers in ((two, Shallow(net.A, net.W)), (three, net)):
+            found.append(features(layers, X) @ features(layers, Z).T / m)
     for layers, found in ((2, two), (3, three)):
         sample = torch.stack(found)
         spread = sample.std(0) / math.sqrt(nets)
         finite_width = 3 / m  # the second layer is biased by O(1/m)
-        assert ((sample.mean(0) - conjugate(X, Z, layers, bias)).abs() < 5 * spread + finite_width).all()
-
-
-def test_the_bias_has_variance_one_over_d_unless_told_otherwise():
-    for kernel in (conjugate, tangent):
-        assert torch.equal(kernel(X, Z, 2), kernel(X, Z, 2, bias=1 / 7))
-        assert not torch.allclose(kernel(X, Z, 2), kernel(X, Z, 2, bias=0.0), atol=1e-3)
+        assert ((sample.mean(0) - conjugate(X, Z, layers)).abs() < 5 * spread + finite_width).all()
 
 
 @pytest.mark.slow
@@ -93,7 +68,7 @@ def test_the_tangent_kernel_of_two_layers_is_the_average_of_gradients():
     m, nets = 1500, 12
     found = []
     for number in range(nets):
-        net = wide(m, 1 / 7, number)
+        net = wide(m, number)
         gates = [(with_one(points) @ net.W.T >= 0).double() * net.A for points in (X, Z)]
         found.append((with_one(X) @ with_one(Z).T) * (gates[0] @ gates[1].T))
     sample = torch.stack(found)
@@ -104,22 +79,16 @@ def test_the_tangent_kernel_of_three_layers_is_that_of_all_hidden_weights_by_aut
     m, nets, points = 400, 20, hypercube(3, 7, 0, "few")
     found = []
     for number in range(nets):
-        net = wide(m, 1 / 7, number)
+        net = wide(m, number)
         W, V = net.W.clone().requires_grad_(), net.V.clone().requires_grad_()
         rows = []
-        for value in deep_features(Deep(net.A, W, V), points) @ net.A[0]:
+        for value in features(Deep(net.A, W, V), points) @ net.A[0]:
             rows.append(torch.cat([g.flatten() for g in torch.autograd.grad(value, (W, V), retain_graph=True)]))
         J = torch.stack(rows)
         found.append(J @ J.T / m)
     sample = torch.stack(found)
     first_matrix = 8 / m  # at most (d + 1)/m, the part that vanishes with the width
     assert ((sample.mean(0) - tangent(points, points, 3)).abs() < 5 * sample.std(0) / math.sqrt(nets) + first_matrix).all()
-
-
-def test_the_experiments_of_the_paper_have_a_bias_that_vanishes_with_the_width():
-    m, net = 20_000, shallow(20_000, 7, 1, 0)
-    sample = shallow_features(net, X) @ shallow_features(net, Z).T / m
-    assert (sample - conjugate(X, Z, 2, bias=0.0)).abs().max() < 0.05
 
 
 @pytest.mark.parametrize("kernel", EVERY)
@@ -145,9 +114,9 @@ def test_kernels_depend_on_products_of_coordinates_alone(kernel):
 
 
 def test_the_block_size_does_not_matter(monkeypatch):
-    whole = gaussian(X, Z, 5.0)
-    monkeypatch.setattr(correlation, "ROWS", 2)
-    assert torch.equal(gaussian(X, Z, 5.0), whole)
+    whole = gaussian_kernel(X, Z, 5.0)
+    monkeypatch.setattr(hamming, "ROWS", 2)
+    assert torch.equal(gaussian_kernel(X, Z, 5.0), whole)
 
 
 def test_other_points_than_corners_and_other_depths_are_refused():

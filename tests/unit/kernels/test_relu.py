@@ -7,8 +7,8 @@ from scipy.special import factorial2
 
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels import relu
-from hierlib.kernels.relu import eigenvalue_bound, finite_gram, finite_gram_deviation, relu_gram, series_coefficient
-from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
+from hierlib.kernels.arc_cosine import k0
+from hierlib.kernels.relu import eigenvalue_bound, relu_gram, series_coefficient
 
 
 def by_formula(x: np.ndarray, z: np.ndarray) -> float:
@@ -22,18 +22,15 @@ def test_the_gram_matrix_is_the_formula_written_as_loops():
     assert np.allclose(relu_gram(X, Z), [[by_formula(x, z) for z in Z.numpy()] for x in X.numpy()], atol=1e-15)
 
 
+def test_it_is_half_the_arc_cosine_kernel_times_the_inner_product():
+    X, Z = unit_sphere(40, 4, seed=0), unit_sphere(30, 4, seed=1)
+    assert torch.allclose(relu_gram(X, Z), (X @ Z.T) * k0(X @ Z.T) / 2, rtol=0, atol=2e-16)
+
+
 def test_known_angles_give_known_values():
     half = 3**0.5 / 2
     X = torch.tensor([[1.0, 0.0], [0.5, half], [0.0, 1.0], [-0.5, half], [-1.0, 0.0]]).double()
     assert torch.allclose(relu_gram(X)[0], torch.tensor([1 / 2, 1 / 6, 0, -1 / 12, 0]).double(), atol=1e-15)
-
-
-def test_a_network_of_many_neurons_has_nearly_the_infinite_gram_matrix():
-    m, X = 20_000, unit_sphere(12, 4, seed=0)
-    H, K = relu_gram(X), X @ X.T
-    both_active = H / K
-    deviation = K.abs() * (both_active * (1 - both_active) / m).sqrt()
-    assert ((finite_gram(two_layer(m, 4, 1.0, seed=0).W, X) - H).abs() < 5 * deviation).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -79,17 +76,6 @@ def test_the_inputs_are_left_alone():
     assert torch.equal(X, copy)
 
 
-def test_the_finite_gram_matrix_is_that_of_the_gradients_of_the_network():
-    net, X = two_layer(7, 3, 1.0, seed=0), unit_sphere(5, 3, seed=0)
-    gradients = torch.autograd.functional.jacobian(lambda W: outputs(TwoLayer(W, net.a), X), net.W).reshape(5, -1)
-    assert torch.allclose(finite_gram(net.W, X), gradients @ gradients.T, rtol=1e-13)
-
-
-def test_a_neuron_that_sits_exactly_at_zero_counts_as_active():
-    X = unit_sphere(4, 3, seed=0)
-    assert torch.allclose(finite_gram(torch.zeros(2, 3).double(), X), X @ X.T)
-
-
 def test_the_series_sums_to_the_formula():
     t = np.linspace(-0.99, 0.99, 199)
     series = sum(series_coefficient(p) * t**p for p in range(1, 301))
@@ -121,29 +107,6 @@ def test_the_coefficients_sum_to_one_half():
 def test_the_series_has_no_power_below_one(p):
     with pytest.raises(ValueError, match=f"^the series starts at the first power, got p = {p}$"):
         series_coefficient(p)
-
-
-@pytest.mark.slow
-def test_the_deviation_is_that_of_many_random_networks():
-    X, m, networks = unit_sphere(12, 4, seed=0), 20, 4000
-    H = relu_gram(X)
-    squares = torch.stack([(finite_gram(two_layer(m, 4, 1.0, seed=s).W, X) - H).square().sum() for s in range(networks)])
-    error = squares.std() / networks**0.5
-    assert abs(squares.mean() - finite_gram_deviation(X, m) ** 2) < 4 * error
-    assert error < 0.01 * squares.mean()  # so that a wrong factor would show
-
-
-def test_the_deviation_at_known_angles():
-    # Equal inputs: all entries are the share of active neurons, with variance 1/4m. At right angles H(0) has no noise.
-    assert finite_gram_deviation(torch.tensor([[1.0, 0.0]] * 5).double(), m=100) == pytest.approx(5 / 20, rel=1e-14)
-    assert finite_gram_deviation(torch.eye(4).double(), m=100) == pytest.approx((4 / 400) ** 0.5, rel=1e-14)
-    # At 120 degrees both are active with probability 1/6, so an entry has variance (1/4)(5/36)/m.
-    apart = torch.tensor([[1.0, 0.0], [-0.5, 3**0.5 / 2]]).double()
-    assert finite_gram_deviation(apart, m=1) ** 2 == pytest.approx(2 / 4 + 2 / 4 * 5 / 36, rel=1e-14)
-
-
-def test_the_deviation_never_exceeds_that_of_equal_inputs():
-    assert all(finite_gram_deviation(unit_sphere(30, d, seed=d), m=7) <= 30 / (4 * 7) ** 0.5 for d in range(1, 20))
 
 
 def closest(X: torch.Tensor) -> float:

@@ -5,7 +5,7 @@ import torch
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import relu_gram
-from hierlib.kernels.spectrum import energies, inverse_norm, spectrum
+from hierlib.kernels.spectrum import energies, inverse_norm, inverse_squares, spectral_inverse_norm, spectrum
 
 N = 25
 
@@ -57,6 +57,12 @@ def test_the_inverse_norm_agrees_with_a_linear_solve(H):
     norm = inverse_norm(H, y)
     assert norm.shape == ()
     assert norm.item() == pytest.approx((y.numpy() @ np.linalg.solve(H.numpy(), y.numpy())) ** 0.5, rel=1e-10)
+
+
+def test_the_inverse_norm_from_the_eigenpairs_is_the_one_by_cholesky(H):
+    eigen, y = spectrum(H), random_signs(N, seed=0)
+    assert spectral_inverse_norm(eigen, y).item() == pytest.approx(inverse_norm(H, y).item(), rel=1e-10)
+    assert inverse_squares(eigen, y).sum().item() == pytest.approx(inverse_norm(H, y).item() ** 2, rel=1e-10)
 
 
 def test_the_inverse_norm_of_an_eigenvector_is_one_over_the_root_of_its_eigenvalue(H):

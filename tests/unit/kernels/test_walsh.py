@@ -6,10 +6,9 @@ import torch
 from scipy.linalg import hadamard
 
 from hierlib.data.cubes import all_corners, hypercube
-from hierlib.kernels.hamming import conjugate, gaussian, tangent, weighted_gaussian
+from hierlib.kernels.hamming import conjugate, gaussian_kernel, tangent, weighted_gaussian
 from hierlib.kernels.walsh import (
     degree_gram,
-    finite_tangent,
     heaviest_products,
     in_walsh_basis,
     krawtchouk,
@@ -18,11 +17,8 @@ from hierlib.kernels.walsh import (
     samples_until_not_dominant,
     spectrum_by_degree,
     subsets,
-    tangent_deviation,
     walsh_transform,
 )
-from hierlib.nets.fully_connected import Shallow, shallow, shallow_outputs
-from hierlib.nets.residual import gaussian as gaussian_weights
 from hierlib.streams import stream
 
 D = 5
@@ -63,7 +59,7 @@ def test_off_diagonal_mass_is_the_ratio_of_two_frobenius_norms():
     assert off_diagonal(M) == pytest.approx(13 / 5)
 
 
-@pytest.mark.parametrize("kernel", [lambda X, Z: gaussian(X, Z, 6.0), lambda X, Z: tangent(X, Z, 2)])
+@pytest.mark.parametrize("kernel", [lambda X, Z: gaussian_kernel(X, Z, 6.0), lambda X, Z: tangent(X, Z, 2)])
 def test_the_spectrum_by_degree_is_the_diagonal_of_the_full_transform(kernel):
     diagonal = in_walsh_basis(kernel(CORNERS, CORNERS)).diagonal()
     assert torch.allclose(spectrum_by_degree(kernel, D)[SIZES], diagonal, atol=1e-14)
@@ -89,25 +85,6 @@ def test_products_are_products_and_their_gram_matrix_needs_no_features():
     assert Phi.shape == (12, math.comb(9, 3))
     assert Phi[4, 17] == math.prod(X[4, j].item() for j in sets[17])
     assert torch.equal(degree_gram(X, 3), Phi @ Phi.T)
-
-
-def test_the_finite_tangent_kernel_is_that_of_autograd():
-    net, X = shallow(20, D, 1, 0), hypercube(6, D, 0)
-    W = net.W.clone().requires_grad_()
-    rows = [torch.autograd.grad(v, W, retain_graph=True)[0].flatten() for v in shallow_outputs(Shallow(net.A, W), X)[:, 0]]
-    J = torch.stack(rows)
-    assert torch.allclose(finite_tangent(net.W, net.A[0], X), J @ J.T, atol=1e-14)
-
-
-def test_the_deviation_of_finite_tangent_kernels_is_predicted():
-    m, nets, limit = 50, 200, tangent(CORNERS, CORNERS, 2)
-    squares = []
-    for number in range(nets):
-        W = gaussian_weights((m, D + 1), D**-0.5, number, "hidden")
-        a = gaussian_weights((1, m), m**-0.5, number, "output")
-        squares.append((finite_tangent(W, a[0], CORNERS) - limit).square().sum() / limit.square().sum())
-    sample = torch.stack(squares)
-    assert abs(sample.mean() - tangent_deviation(CORNERS, m) ** 2) < 4 * sample.std() / nets**0.5
 
 
 def test_the_heaviest_products_have_the_largest_entries_of_the_spectrum():

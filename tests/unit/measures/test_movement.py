@@ -6,13 +6,14 @@ import torch
 
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram, relu_gram
+from hierlib.kernels.empirical import finite_gram
+from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import spectrum
 from hierlib.measures.movement import (
     flips_outside,
     gram_change,
-    journey,
     movement_bound,
+    movement_summary,
     movements,
     near_kink,
     near_kink_bound,
@@ -43,7 +44,7 @@ def test_movements_are_the_lengths_of_the_pushes():
 
 def test_the_bound_of_the_lemma_is_its_formula():
     start = torch.tensor([3.0, 4.0, 0.0, 0.0])  # norm 5, n = 4
-    assert movement_bound(start, m=100, least=0.5) == pytest.approx(4 * 2 * 5 / (10 * 0.5))
+    assert movement_bound(start, m=100, smallest=0.5) == pytest.approx(4 * 2 * 5 / (10 * 0.5))
 
 
 def test_the_path_bound_adds_up_every_step_but_the_last_state():
@@ -161,14 +162,14 @@ def explicit_Z(net: TwoLayer) -> torch.Tensor:
     return torch.stack([torch.autograd.grad(value, W, retain_graph=True)[0].ravel() for value in u], dim=1)
 
 
-def test_a_journey_knows_how_far_the_gradients_have_turned():
+def test_a_summary_knows_how_far_the_gradients_have_turned():
     turned = (explicit_Z(RUN.net) - explicit_Z(NET)).norm().item()
-    assert turned == pytest.approx(journey([NET, RUN.net], X, 1.0).Z)
+    assert turned == pytest.approx(movement_summary([NET, RUN.net], X, 1.0).Z)
 
 
-def test_a_journey_reports_the_worst_of_its_states():
+def test_a_summary_reports_the_worst_of_its_states():
     far, near = pushed(NET, 0.5, seed=1), pushed(NET, 0.1, seed=2)
-    seen, change = journey([NET, far, near], X, 1.0), gram_change(NET, far, X)
+    seen, change = movement_summary([NET, far, near], X, 1.0), gram_change(NET, far, X)
     radius, near_share, outside, share, predicted, _, *gram = seen
     assert radius == pytest.approx(0.5)
     assert near_share == near_kink(NET, X, radius).double().mean().item() and outside == 0
@@ -176,6 +177,6 @@ def test_a_journey_reports_the_worst_of_its_states():
     assert tuple(gram) == change
 
 
-def test_a_network_that_stays_where_it_is_has_made_no_journey():
-    seen = journey([NET, NET], X, 1.0)
+def test_a_network_that_stays_where_it_is_has_made_no_movement():
+    seen = movement_summary([NET, NET], X, 1.0)
     assert (seen.R, seen.outside, seen.F, seen.Z, seen.H) == (0, 0, 0, 0, 0)

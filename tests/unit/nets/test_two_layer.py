@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram, relu_gram
+from hierlib.kernels.empirical import finite_gram
+from hierlib.kernels.relu import relu_gram
 from hierlib.nets.two_layer import outputs, two_layer
 
 
@@ -12,9 +13,9 @@ def mean_and_error(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return samples.mean(0), samples.std(0) / len(samples) ** 0.5
 
 
-@pytest.mark.parametrize("antisymmetric", [False, True])
-def test_a_network_has_m_neurons_and_signs_in_float64(antisymmetric):
-    net = two_layer(m=8, d=3, kappa=1.0, seed=0, antisymmetric=antisymmetric)
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_network_has_m_neurons_and_signs_in_float64(paired):
+    net = two_layer(m=8, d=3, kappa=1.0, seed=0, paired=paired)
     assert net.W.shape == (8, 3) and net.a.shape == (8,)
     assert net.W.dtype == net.a.dtype == torch.float64
     assert set(net.a.tolist()) == {-1.0, 1.0}
@@ -55,26 +56,26 @@ def test_the_mean_square_output_at_the_start_is_half_of_kappa_squared(kappa):
     assert ((mean - kappa**2 / 2).abs() < 5 * error).all()
 
 
-def test_an_antisymmetric_network_starts_at_zero_and_an_ordinary_one_does_not():
+def test_a_paired_network_starts_at_zero_and_an_ordinary_one_does_not():
     X = unit_sphere(50, 20, seed=0)
     # zero up to the order in which 1000 numbers of size one are added
-    assert outputs(two_layer(1000, 20, 1.0, seed=0, antisymmetric=True), X).abs().max() < 1e-13
+    assert outputs(two_layer(1000, 20, 1.0, seed=0, paired=True), X).abs().max() < 1e-13
     assert outputs(two_layer(1000, 20, 1.0, seed=0), X).abs().max() > 0.1
 
 
-def test_every_neuron_of_an_antisymmetric_network_has_a_twin_of_the_opposite_sign():
-    net = two_layer(10, 3, 1.0, seed=0, antisymmetric=True)
+def test_every_neuron_of_a_paired_network_has_a_twin_of_the_opposite_sign():
+    net = two_layer(10, 3, 1.0, seed=0, paired=True)
     assert torch.equal(net.W[:5], net.W[5:]) and torch.equal(net.a[:5], -net.a[5:])
 
 
-@pytest.mark.parametrize("antisymmetric", [False, True])
-def test_the_gram_matrix_at_the_start_has_the_infinite_width_one_as_its_mean(antisymmetric):
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_gram_matrix_at_the_start_has_the_infinite_width_one_as_its_mean(paired):
     X = unit_sphere(6, 3, seed=0)
-    grams = torch.stack([finite_gram(two_layer(10, 3, 1.0, s, antisymmetric).W, X) for s in range(2000)])
+    grams = torch.stack([finite_gram(two_layer(10, 3, 1.0, s, paired).W, X) for s in range(2000)])
     mean, error = mean_and_error(grams)
     assert ((mean - relu_gram(X)).abs() < 5 * error).all()
 
 
-def test_an_antisymmetric_network_of_odd_width_is_refused():
-    with pytest.raises(ValueError, match=r"^an antisymmetric network needs an even number of neurons, got m = 7$"):
-        two_layer(7, 3, 1.0, seed=0, antisymmetric=True)
+def test_a_paired_network_of_odd_width_is_refused():
+    with pytest.raises(ValueError, match=r"^a paired network needs an even number of neurons, got m = 7$"):
+        two_layer(7, 3, 1.0, seed=0, paired=True)

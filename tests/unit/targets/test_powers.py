@@ -7,19 +7,46 @@ from scipy.integrate import quad
 from scipy.special import eval_gegenbauer
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.targets.monomials import monomial
 from hierlib.targets.powers import (
     arctangent,
     arctangent_series,
     cosine,
     cosine_harmonics,
     cosine_series,
+    monomial,
     power_sum,
     quadratic,
+    series_slope,
+    series_value,
 )
 
 X = unit_sphere(20, 4, seed=0)
 BETA = torch.tensor([0.5, -0.3, 0.2, 0.4]).double()
+POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [-3.0, 0.0], [0.0, 0.0]])
+SLOPE = torch.tensor([2.0, 1.0])
+
+
+def test_a_power_series_and_its_slope():
+    z = torch.linspace(-1, 1, 9, dtype=torch.float64)
+    c = torch.tensor([1.0, -2.0, 0.0, 3.0]).double()
+    assert torch.allclose(series_value(c, z), 1 - 2 * z + 3 * z**3, atol=1e-15)
+    assert torch.allclose(series_slope(c, z), -2 + 9 * z**2, atol=1e-15)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 5])
+@pytest.mark.parametrize("alpha", [1.0, -0.5])
+def test_a_monomial_is_a_power_of_a_linear_function_times_alpha(p, alpha):
+    by_hand = []
+    for x in POINTS.tolist():
+        product = alpha
+        for _ in range(p):
+            product *= sum(x_j * beta_j for x_j, beta_j in zip(x, SLOPE.tolist(), strict=True))
+        by_hand.append(product)
+    assert monomial(POINTS, SLOPE, p, alpha).tolist() == pytest.approx(by_hand)
+
+
+def test_alpha_is_one_when_omitted():
+    assert monomial(POINTS, SLOPE, 2).tolist() == [16.0, 0.0, 36.0, 0.0]
 
 
 def test_a_power_sum_is_the_sum_of_its_monomials():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from hierlib.streams import stream
+from hierlib.streams import normals
 from hierlib.theory.constructions import gated_outputs, neuron_variance, representing_weights, unit_step, worst_change
 from hierlib.theory.hermite import gate_function
 
@@ -18,7 +18,7 @@ class Target(NamedTuple):
 
 
 def normal(*shape, name="numbers"):
-    return torch.randn(shape, generator=stream(0, name, *shape), dtype=torch.float64)
+    return normals(shape, 0, name)
 
 
 def unit(*shape, name):

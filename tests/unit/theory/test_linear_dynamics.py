@@ -61,7 +61,7 @@ def test_the_loss_starts_at_half_the_squared_norm_of_the_labels():
 
 def test_a_wide_network_follows_the_prediction_and_a_narrow_one_does_not():
     def deviation(m: int) -> float:
-        net = two_layer(m, X.shape[1], 1.0, seed=0, antisymmetric=True)
+        net = two_layer(m, X.shape[1], 1.0, seed=0, paired=True)
         trained = gradient_descent(net, X, y, eta=0.3, steps=STEPS).residuals(y)
         return ((trained - predicted_residuals(EIGEN, y, 0.3, ALL_STEPS)).norm(dim=1) / y.norm()).max().item()
 

@@ -43,10 +43,10 @@ def test_the_lipschitz_bound_takes_the_worst_term():
 
 
 def test_lowering_an_even_power_is_free_for_large_constants_only():
-    """z in place of z^2 at log(1/eps) = L costs (C + C sqrt(L)) / (C^2 + C^2 L / 2), in the worst case 1.207 at C = 1."""
-    L = np.array([math.log(1 / e) for e in (0.9, 0.7, 0.5, 0.37, 0.2, 0.1)])
-    assert lowering_cost(1.0) > lowering_cost(1.0, last=2)
-    assert math.isclose(lowering_cost(1.0, last=2), ((1 + L**0.5) / (1 + L / 2)).max(), rel_tol=1e-12)
+    """z^(i-1) in place of z^i at log(1/eps) = L costs the ratio of 1 + (L / j)^(j/2) at j = i - 1 and j = i, for C = 1."""
+    L = np.array([math.log(1 / e) for e in (0.9, 0.7, 0.5, 0.37, 0.2, 0.1, 1e-2, 1e-3, 1e-5, 1e-10, 1e-20, 1e-30, 1e-100)])
+    cost = [((1 + (L / (i - 1)) ** ((i - 1) / 2)) / (1 + (L / i) ** (i / 2))).max() for i in range(2, 41, 2)]
+    assert math.isclose(lowering_cost(1.0), max(cost), rel_tol=1e-12) and max(cost) > 1.2
     assert all(lowering_cost(C) <= 1 for C in (2.0, 2.5, 5.0, 100.0))
 
 

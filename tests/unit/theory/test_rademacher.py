@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram
+from hierlib.kernels.empirical import finite_gram
 from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
 from hierlib.papers.fine_grained.path_length import jacobian
 from hierlib.streams import stream
@@ -15,7 +15,7 @@ from hierlib.theory.rademacher import (
     generalisation_bound,
     largest_linear_gap,
     lemma_bound,
-    linearised,
+    linear_supremum,
     sign_pairs,
 )
 
@@ -34,7 +34,7 @@ def test_signs_come_in_opposite_pairs():
 
 def test_the_linear_supremum_is_attained_at_the_gradient_and_nowhere_exceeded():
     Z, B = jacobian(NET, X), 2.0
-    supremum = linearised(finite_gram(NET.W, X), ALL_SIGNS, B)
+    supremum = linear_supremum(finite_gram(NET.W, X), ALL_SIGNS, B)
     for eps, expected in zip(ALL_SIGNS, supremum, strict=True):
         direction = Z @ eps
         assert expected.item() == pytest.approx((B * direction / direction.norm() @ Z @ eps / N).item())
@@ -44,7 +44,7 @@ def test_the_linear_supremum_is_attained_at_the_gradient_and_nowhere_exceeded():
 
 
 def test_averaged_over_all_signs_its_square_is_the_frobenius_norm_of_the_gradients():
-    square = linearised(finite_gram(NET.W, X), ALL_SIGNS, 2.0).square().mean()
+    square = linear_supremum(finite_gram(NET.W, X), ALL_SIGNS, 2.0).square().mean()
     assert square.sqrt().item() == pytest.approx(2.0 / N * jacobian(NET, X).norm().item())
 
 
@@ -87,7 +87,7 @@ def test_the_batched_ascent_climbs_like_one_sign_vector_at_a_time(R, B):
 
 def test_close_to_the_start_the_class_is_linear():
     tiny = ascent(NET, X, ALL_SIGNS, math.inf, 1e-3, 5)
-    assert torch.allclose(tiny, linearised(finite_gram(NET.W, X), ALL_SIGNS, 1e-3), rtol=2e-3)
+    assert torch.allclose(tiny, linear_supremum(finite_gram(NET.W, X), ALL_SIGNS, 1e-3), rtol=2e-3)
 
 
 def test_without_a_bound_on_the_total_the_neurons_use_all_they_have():

@@ -13,11 +13,11 @@ from hierlib.theory.sign_flips import (
     FLIP_CONSTANT,
     best_flips,
     changes,
+    gaussian_vector,
     most_flips,
     proof_constants,
     random_share,
     shift,
-    start,
     tail_rate,
     worst_share,
 )
@@ -30,15 +30,15 @@ def subsets(m):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_subset_of_equal_cost_has_more_flips(seed):
-    g, delta = start(10, seed), 0.5
+    g, delta = gaussian_vector(10, seed), 0.5
     affordable = [int(mask.sum()) for mask in subsets(10) if (g[mask] ** 2).sum() <= delta**2]
     assert most_flips(g, delta).sum() == max(affordable)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_knapsack_loses_at_most_one_entry(seed):
-    g, delta = start(10, seed), 0.5
-    values = start(10, seed, name="values")
+    g, delta = gaussian_vector(10, seed), 0.5
+    values = gaussian_vector(10, seed, name="values")
     optimum = max(values[mask].sum().item() for mask in subsets(10) if (g[mask] ** 2).sum() <= delta**2)
     chosen = best_flips(g, values, delta)
     assert (g[chosen] ** 2).sum() <= delta**2
@@ -46,7 +46,7 @@ def test_the_knapsack_loses_at_most_one_entry(seed):
 
 
 def test_the_shift_changes_exactly_the_signs_of_the_mask_and_stays_within_the_budget():
-    g = start(1000, 0, batch=(3,))
+    g = gaussian_vector(1000, 0, batch=(3,))
     mask = most_flips(g, 0.2)
     moved = g + shift(g, mask)
     assert torch.equal(changes(g, moved) != 0, mask)
@@ -62,13 +62,13 @@ def test_changes_are_plus_one_where_a_gate_opens():
 
 def test_the_start_has_variance_one_over_m_for_every_power():
     for power in (1, 3):
-        g = start(200_000, 0, power)
+        g = gaussian_vector(200_000, 0, power)
         assert (g**2).sum().item() == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.5, 0.9])
 def test_the_worst_share_is_what_sorting_finds(delta):
-    g = start(400_000, 1)
+    g = gaussian_vector(400_000, 1)
     assert most_flips(g, delta).double().mean().item() == pytest.approx(worst_share(delta), rel=0.02)
 
 
@@ -83,7 +83,7 @@ def test_the_worst_share_solves_its_equation_and_stays_below_the_power_law():
 
 
 def test_a_random_shift_flips_the_share_given_by_the_angle():
-    g, h = start(400_000, 2), start(400_000, 2, name="shift")
+    g, h = gaussian_vector(400_000, 2), gaussian_vector(400_000, 2, name="shift")
     for delta in (0.1, 1.0):
         assert (changes(g, g + delta * h) != 0).double().mean().item() == pytest.approx(random_share(delta), rel=0.03)
 
@@ -91,7 +91,7 @@ def test_a_random_shift_flips_the_share_given_by_the_angle():
 def test_the_tail_rate_is_a_bound_and_nearly_the_truth():
     m, delta, kappa = 300, 0.02, 1.5
     N = m * delta ** (2 / 3)  # 22
-    flips = most_flips(start(m, 3, batch=(10_000,)), delta).sum(-1).numpy()
+    flips = most_flips(gaussian_vector(m, 3, batch=(10_000,)), delta).sum(-1).numpy()
     frequency, bound = np.mean(flips >= kappa * N), math.exp(-tail_rate(kappa) * N)
     assert bound / 10 < frequency <= bound
 
@@ -113,7 +113,7 @@ def test_the_constants_of_the_proof():
 
 
 def test_a_sign_whose_change_costs_value_is_never_changed_and_many_values_are_many_knapsacks():
-    g = start(50, 0)
+    g = gaussian_vector(50, 0)
     values = torch.randn(3, 50, generator=stream(0, "values"), dtype=torch.float64)
     together = best_flips(g, values, 10.0)
     assert torch.equal(together, values > 0), "the budget is ample: all that is worth something, nothing else"

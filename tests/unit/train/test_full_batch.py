@@ -19,7 +19,7 @@ def with_signs(net: TwoLayer, sign: float) -> TwoLayer:
 ORDINARY = two_layer(M, D, 0.5, seed=0)
 NETS = {
     "ordinary": ORDINARY,
-    "antisymmetric": two_layer(M, D, 0.5, seed=0, antisymmetric=True),
+    "paired": two_layer(M, D, 0.5, seed=0, paired=True),
     "all signs plus": with_signs(ORDINARY, 1.0),
     "all signs minus": with_signs(ORDINARY, -1.0),
     "one neuron": two_layer(1, D, 0.5, seed=3),
@@ -80,7 +80,7 @@ def test_blocks_of_neurons_change_nothing(form, name, monkeypatch):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_small_movement_of_large_weights_keeps_its_digits_in_float32(form):
-    heavy = two_layer(400, D, 100.0, seed=0, antisymmetric=True)
+    heavy = two_layer(400, D, 100.0, seed=0, paired=True)
     exact, rounded = (gradient_descent(heavy, X, y, 0.05, 200, form, dtype) for dtype in (torch.float64, torch.float32))
     moved = (exact.net.W - heavy.W).norm()
     assert (rounded.net.W - exact.net.W).norm() < 1e-4 * moved

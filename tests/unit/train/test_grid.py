@@ -171,9 +171,9 @@ def test_an_error_in_one_block_stops_the_others_and_is_raised():
 def test_mistakes_are_named_in_one_sentence():
     run = make_runs(fully_connected.shallow)[0]
     with pytest.raises(ValueError, match=r"^there is nothing named V in Shallow: A, W$"):
-        train_grid([run], fully_connected.shallow_outputs, ("W", "V"), SCHEDULE)
+        train_grid([run], fully_connected.outputs, ("W", "V"), SCHEDULE)
     with pytest.raises(ValueError, match=r"^run 0 has 20 inputs but 19 labels$"):
-        train_grid([run._replace(Y=run.Y[:-1])], fully_connected.shallow_outputs, ("W",), SCHEDULE)
+        train_grid([run._replace(Y=run.Y[:-1])], fully_connected.outputs, ("W",), SCHEDULE)
 
 
 @pytest.mark.gpu

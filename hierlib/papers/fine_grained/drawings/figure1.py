@@ -10,12 +10,12 @@ from torch import Tensor
 
 from hierlib.figures.style import COLOURS, PREDICTION
 from hierlib.kernels.spectrum import Spectrum, energies
-from hierlib.papers.fine_grained.figure1 import Comparison, first_step, predicted_first_step
+from hierlib.papers.fine_grained.figure1 import LabelComparison, first_step, predicted_first_step
 
 REACH = 1.2  # of the running median, as a factor to either side
 
 
-def draw_losses(ax: Axes, of: Comparison, measured: Mapping[str, Tensor], until: int) -> None:
+def draw_losses(ax: Axes, of: LabelComparison, measured: Mapping[str, Tensor], until: int) -> None:
     """Panels (a) and (c): measured loss per sample in colour, the prediction dashed and continued up to step `until`."""
     for colour, (name, curve) in zip(COLOURS, measured.items(), strict=False):
         ax.loglog(range(1, len(curve)), curve[1:], color=colour, label=f"{name} labels")
@@ -61,7 +61,7 @@ def draw_images(axes: Sequence[Axes], X: Tensor, shape: tuple[int, int, int], va
         ax.grid(False)
 
 
-def speeds(of: Comparison, measured: Mapping[str, Tensor]) -> str:
+def speeds(of: LabelComparison, measured: Mapping[str, Tensor]) -> str:
     """A table of k_50 and k_10, the steps that leave 50 and 10 % of the loss: predicted, and measured or out of reach."""
     lines = ["labels   k_50 predicted   measured   k_10 predicted   measured"]
     for name, y in of.labels.items():

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from hierlib.figures.style import COLOURS, PREDICTION
 from hierlib.measures.fits import Fit
-from hierlib.papers.resnet_kernels.step_view import StepView
+from hierlib.papers.resnet_kernels.step_views import StepView
 
 
 def draw_sizes(left: Axes, right: Axes, scales: Sequence[float], in_W: ArrayLike, moved: ArrayLike, in_V: ArrayLike) -> None:

@@ -6,16 +6,18 @@ from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import energies, spectrum
+from hierlib.nets.two_layer import outputs, two_layer
 from hierlib.papers.fine_grained.figure1 import (
     distance_to_even,
     first_step,
     largest_miss,
+    loss_curves,
     mirrored,
-    over_even,
     participation_ratio,
     predicted_first_step,
     slower_over_faster,
     three_labels,
+    top_share_ratio,
 )
 from hierlib.theory.linear_dynamics import iterated_residuals
 
@@ -23,6 +25,7 @@ N = 30
 X = unit_sphere(N, 5, seed=0)
 EIGEN = spectrum(relu_gram(X))
 Y = random_signs(N, seed=0)
+OF = three_labels(unit_sphere(20, 6, seed=0), random_signs(20, seed=5), seed=0)
 
 
 def test_the_three_label_vectors_have_equal_norm_and_the_step_is_one_over_the_largest_eigenvalue():
@@ -97,13 +100,13 @@ def test_random_signs_put_an_even_share_on_the_first_eigenvectors():
     """The mean over all 2^n sign vectors is 1 exactly."""
     vectors = spectrum(relu_gram(unit_sphere(10, 3, seed=0))).vectors
     signs = 2.0 * torch.cartesian_prod(*[torch.tensor([0, 1])] * 10).T.double() - 1
-    assert np.isclose(over_even(vectors, signs, top=3).mean(), 1)
+    assert np.isclose(top_share_ratio(vectors, signs, 3).mean(), 1)
 
 
 def test_labels_on_one_eigenvector_have_the_largest_or_no_share():
     both = EIGEN.vectors[:, [0, -1]] * 7.0  # the scale of the labels does not matter
-    assert torch.allclose(over_even(EIGEN.vectors, both), torch.tensor([N / 10, 0.0]).double())
-    assert np.isclose(over_even(EIGEN.vectors, Y[:, None])[0] / (N / 10), energies(EIGEN.vectors, Y)[:10].sum())
+    assert torch.allclose(top_share_ratio(EIGEN.vectors, both, 10), torch.tensor([N / 10, 0.0]).double())
+    assert np.isclose(top_share_ratio(EIGEN.vectors, Y[:, None], 10)[0] / (N / 10), energies(EIGEN.vectors, Y)[:10].sum())
 
 
 def test_the_distance_of_random_signs_has_the_mean_of_the_kolmogorov_law():
@@ -125,3 +128,27 @@ def test_the_participation_ratio_counts_large_entries(large):
     v = torch.zeros(N)
     v[:large] = torch.where(torch.arange(large) % 2 == 0, 0.3, -0.3)
     assert np.isclose(participation_ratio(v), large)
+
+
+def test_every_label_vector_is_trained_from_the_same_start():
+    plain = loss_curves(OF, steps=3, m=50, kappa=0.5, seed=7)
+    u = outputs(two_layer(50, 6, 0.5, seed=7), OF.X)
+    for name, y in OF.labels.items():
+        assert plain[name].shape == (4,)
+        assert np.isclose(plain[name][0], (y - u).square().mean() / 2, rtol=1e-5)
+
+
+def test_one_step_of_it_is_a_step_of_autograd():
+    net = two_layer(50, 6, 0.5, seed=7)
+    y = OF.labels["worst"]
+    W = net.W.clone().requires_grad_()
+    (((y - outputs(net._replace(W=W), OF.X)) ** 2).sum() / 2).backward()
+    after = outputs(net._replace(W=net.W - OF.eta * W.grad), OF.X)
+    measured = loss_curves(OF, steps=1, m=50, kappa=0.5, seed=7)["worst"][1]
+    assert np.isclose(measured, (y - after).square().mean() / 2, rtol=1e-5)
+
+
+def test_paired_networks_start_at_one_half_per_sample_and_follow_the_prediction():
+    curves = loss_curves(OF, steps=30, m=20_000, kappa=10.0, seed=0, paired=True)
+    assert all(np.isclose(curve[0], 0.5, atol=1e-4) for curve in curves.values())
+    assert largest_miss(OF, curves, until=30) < 0.03

@@ -36,18 +36,18 @@ def test_the_measure_of_an_eigenvector_follows_from_its_eigenvalue():
     assert torch.allclose(complexity(H, vectors), (2 / N / values).sqrt(), rtol=1e-9)
 
 
-def redrawn(portion: float, count: int) -> torch.Tensor:
-    """`count` copies of the easy labels as columns, each replaced by a fair coin with probability `portion`."""
-    generator = stream(0, "redrawn labels", portion)
+def redrawn(share: float, count: int) -> torch.Tensor:
+    """`count` copies of the easy labels as columns, each replaced by a fair coin with probability `share`."""
+    generator = stream(0, "redrawn labels", share)
     coins = torch.randint(0, 2, (N, count), generator=generator).double() * 2 - 1
-    return torch.where(torch.rand(N, count, generator=generator) < portion, coins, easy[:, None])
+    return torch.where(torch.rand(N, count, generator=generator) < share, coins, easy[:, None])
 
 
-@pytest.mark.parametrize("portion", [0.0, 0.3, 1.0])
-def test_the_expected_square_is_the_mean_over_redrawn_labels(portion):
-    squares = complexity(H, redrawn(portion, 20_000)) ** 2
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_the_expected_square_is_the_mean_over_redrawn_labels(share):
+    squares = complexity(H, redrawn(share, 20_000)) ** 2
     error = squares.std().item() / 20_000**0.5
-    expected = expected_square(H, easy, torch.tensor([portion]).double()).item()
+    expected = expected_square(H, easy, torch.tensor([share]).double()).item()
     assert squares.mean().item() == pytest.approx(expected, abs=5 * error + 1e-9)
 
 
@@ -65,5 +65,5 @@ def test_the_second_term_is_the_sum_of_the_three_parts_of_the_proof():
 
 
 def test_the_second_term_falls_like_one_over_the_root_of_n_up_to_the_logarithm():
-    assert 0.5 < second_term(400, 0.04) / second_term(100, 0.04) < 0.55
-    assert second_term(100, 0.0004) > second_term(100, 0.04)
+    assert 0.5 < second_term(400, 0.04, 0.05) / second_term(100, 0.04, 0.05) < 0.55
+    assert second_term(100, 0.0004, 0.05) > second_term(100, 0.04, 0.05)

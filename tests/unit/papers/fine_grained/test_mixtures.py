@@ -89,7 +89,7 @@ def test_a_mixture_of_movements_is_explained_and_what_is_orthogonal_to_it_is_not
 def test_a_network_that_cannot_switch_moves_by_the_mixture_of_movements(parts):
     # At kappa = 1e6 no activation flips in ten steps.
     X = torch.randn(N, 6, generator=stream(0, "inputs"), dtype=torch.float64)
-    net = two_layer(64, 6, 1e6, 0, antisymmetric=True)
+    net = two_layer(64, 6, 1e6, 0, paired=True)
     c = coefficients(parts, torch.tensor([1.0, 2.0, 0.5]).double())
 
     def moved(y):

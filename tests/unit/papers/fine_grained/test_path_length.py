@@ -3,15 +3,18 @@ import torch
 
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram, relu_gram
+from hierlib.kernels.empirical import finite_gram
+from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import inverse_norm, spectrum
-from hierlib.nets.two_layer import TwoLayer, outputs, two_layer
+from hierlib.nets.two_layer import TwoLayer, flipped, outputs, two_layer
 from hierlib.papers.fine_grained.path_length import (
-    arrival,
     auxiliary_limit,
     auxiliary_sequence,
+    endpoint_summary,
     jacobian,
     jacobian_times,
+    laziness,
+    linear_movement,
     predicted_distances,
 )
 from hierlib.train.full_batch import gradient_descent
@@ -22,6 +25,7 @@ y = random_signs(N, seed=0)
 NET = two_layer(M, D, kappa=1.0, seed=0)
 Z = jacobian(NET, X)
 EIGEN = spectrum(finite_gram(NET.W, X))
+LIMIT = spectrum(relu_gram(X))
 ALL_STEPS = torch.arange(STEPS + 1)
 
 
@@ -43,7 +47,7 @@ def test_the_sequence_is_gradient_descent_on_the_linear_model():
 
 
 def test_its_first_step_is_that_of_a_network_with_zero_output():
-    net = two_layer(M, D, kappa=1.0, seed=0, antisymmetric=True)
+    net = two_layer(M, D, kappa=1.0, seed=0, paired=True)
     moved = gradient_descent(net, X, y, ETA, 1, dtype=torch.float64).net.W - net.W
     assert torch.allclose(auxiliary_sequence(net, X, y, ETA, 1)[1], moved.flatten(), atol=1e-14)
 
@@ -81,23 +85,47 @@ def test_distances_grow_from_zero_to_the_inverse_norm():
 
 
 def test_a_wide_lazy_network_travels_the_predicted_distance():
-    net = two_layer(20_000, D, kappa=10.0, seed=0, antisymmetric=True)
+    net = two_layer(20_000, D, kappa=10.0, seed=0, paired=True)
     moved = (gradient_descent(net, X, y, ETA, 20).net.W - net.W).norm()
     predicted = predicted_distances(spectrum(relu_gram(X)), y, ETA, torch.tensor([20]))
     assert moved.item() == pytest.approx(predicted.item(), rel=0.02)
 
 
-def test_an_arrival_at_the_linear_end_has_no_gap_and_twice_as_far_has_a_gap_of_one():
+def test_an_end_at_that_of_the_linear_sequence_has_no_gap_and_twice_as_far_has_a_gap_of_one():
     aim = auxiliary_limit(NET, X, y)
-    there = arrival(NET, TwoLayer(NET.W + aim, NET.a), X, y)
+    there = endpoint_summary(NET, TwoLayer(NET.W + aim, NET.a), X, y)
     assert there.gap == pytest.approx(0, abs=1e-12)
     assert there.length == pytest.approx(there.linear_length) == pytest.approx(aim.norm().item())
     assert there.busiest == pytest.approx(there.linear_busiest) == pytest.approx(max(row.norm().item() for row in aim))
-    further = arrival(NET, TwoLayer(NET.W + 2 * aim, NET.a), X, y)
+    further = endpoint_summary(NET, TwoLayer(NET.W + 2 * aim, NET.a), X, y)
     assert (further.gap, further.busiest / there.busiest) == pytest.approx((1, 2))
     aside = TwoLayer(NET.W + aim.flip(0), NET.a)  # as far, but elsewhere: other neurons carry the same movements
-    assert arrival(NET, aside, X, y)[:2] == pytest.approx(there[:2]) and arrival(NET, aside, X, y).gap > 0.5
+    assert (
+        endpoint_summary(NET, aside, X, y)[:2] == pytest.approx(there[:2]) and endpoint_summary(NET, aside, X, y).gap > 0.5
+    )
 
 
 def test_the_jacobian_can_be_applied_without_being_formed():
     assert torch.allclose(jacobian_times(NET, X, y).flatten(), jacobian(NET, X) @ y, atol=1e-12)
+
+
+def test_laziness_is_the_initial_scale_over_the_path():
+    assert laziness(LIMIT, y, 400, 0.5) == pytest.approx(0.5 * 20 / inverse_norm(relu_gram(X), y).item(), rel=1e-10)
+
+
+def test_only_the_ratio_of_weights_to_labels_counts():
+    assert laziness(LIMIT, 3 * y, 400, 1.5) == pytest.approx(laziness(LIMIT, y, 400, 0.5))
+
+
+def test_the_movement_is_that_of_descent_with_frozen_patterns():
+    net = two_layer(50, D, 1.0, seed=1)
+    own = spectrum(finite_gram(net.W, X))  # with its own H(0) the linear recursion is exact as long as nothing flips
+    heavy = TwoLayer(1e6 * net.W, net.a)
+    start = torch.relu(X @ heavy.W.T) @ heavy.a / 50**0.5
+    run = gradient_descent(heavy, X, y + start, 0.1, 30, "weights", torch.float64)
+    assert flipped(heavy, run.net, X) == 0
+    assert torch.allclose(run.net.W - heavy.W, linear_movement(net, X, own, y, 0.1, 30), atol=1e-8)
+
+
+def test_no_step_no_movement():
+    assert linear_movement(two_layer(10, D, 1.0, seed=0), X, LIMIT, y, 0.1, 0).abs().max() == 0

@@ -3,7 +3,8 @@ import torch
 
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
-from hierlib.kernels.relu import finite_gram, relu_gram
+from hierlib.kernels.empirical import finite_gram
+from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import spectrum
 from hierlib.nets.two_layer import active, two_layer
 from hierlib.papers.fine_grained.progress import frozen_step, largest_relative_gap, progress

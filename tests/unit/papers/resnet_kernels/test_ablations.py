@@ -4,15 +4,16 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import first_outputs, gaussian, outputs, residual, second_outputs, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import first_outputs, outputs, residual, second_outputs
 from hierlib.papers.resnet_kernels.ablations import own_output_weights, padded, without_skip
-from hierlib.streams import stream
+from hierlib.streams import normals, stream
 from hierlib.train.one_pass import online_sgd
 
 M, D, K = 30, 4, 3
 NET = residual(M, D, K, 0, sigma_w=0.8, sigma_v=2.0)
 X = unit_sphere(50, D, 0)
-OWN = gaussian((K, M), M**-0.5, 7, "own output weights")
+OWN = normals((K, M), 7, "own output weights", scale=M**-0.5)
 VARIANTS = {"padded": padded(NET), "own": own_output_weights(NET, 7), "no skip": without_skip(NET)}
 
 

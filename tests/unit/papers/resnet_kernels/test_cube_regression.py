@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import minimize
 
 from hierlib.data.cubes import all_corners, hypercube
-from hierlib.kernels.hamming import conjugate, gaussian, tangent, weighted_gaussian
+from hierlib.kernels.hamming import conjugate, gaussian_kernel, tangent, weighted_gaussian
 from hierlib.kernels.ridge import RidgePath
 from hierlib.kernels.walsh import spectrum_by_degree, subsets
 from hierlib.papers.resnet_kernels.cube_regression import (
@@ -23,7 +23,7 @@ from hierlib.targets.hierarchy import coordinate_product
 
 D, K_, ALPHA, RIDGES = 9, 4, 0.5, [1e-8, 1e-5, 1e-2]
 X, CORNERS = hypercube(150, D, 0), all_corners(D)
-KERNELS = [lambda X, Z: gaussian(X, Z, 18.0), lambda X, Z: tangent(X, Z, 2), lambda X, Z: conjugate(X, Z, 2)]
+KERNELS = [lambda X, Z: gaussian_kernel(X, Z, 18.0), lambda X, Z: tangent(X, Z, 2), lambda X, Z: conjugate(X, Z, 2)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

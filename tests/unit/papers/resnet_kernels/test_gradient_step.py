@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import Residual, first_outputs, gates, gaussian, outputs, residual, second_outputs, with_one
+from hierlib.nets import linearised
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import Residual, first_outputs, gates, outputs, residual, second_outputs
 from hierlib.papers.resnet_kernels.gradient_step import (
     error_bound,
     error_terms,
@@ -16,13 +18,15 @@ from hierlib.papers.resnet_kernels.gradient_step import (
     tangent_f,
     tangent_g,
 )
+from hierlib.streams import normals
+from hierlib.train.one_pass import online_sgd
 
 M, D, K, N = 40, 5, 3, 12
 START = residual(M, D, K, 0, sigma_w=0.7, sigma_v=2.0)
-NET = Residual(START.A, START.W + gaussian((M, D + 1), 0.3, 1, "W"), START.V + gaussian((M, K + 1), 0.3, 1, "V"))
+NET = Residual(START.A, START.W + normals((M, D + 1), 1, "W", scale=0.3), START.V + normals((M, K + 1), 1, "V", scale=0.3))
 X = unit_sphere(N, D, 0)
-Y = gaussian((N, K), 1.0, 0, "labels")
-DW, DV = gaussian((M, D + 1), 1.0, 2, "dW"), gaussian((M, K + 1), 1.0, 2, "dV")
+Y = normals((N, K), 0, "labels")
+DW, DV = normals((M, D + 1), 2, "dW"), normals((M, K + 1), 2, "dV")
 
 
 def test_f_and_g_are_the_derivatives_of_the_output():
@@ -30,6 +34,11 @@ def test_f_and_g_are_the_derivatives_of_the_output():
     ahead = outputs(Residual(NET.A, NET.W + step * DW, NET.V), X), outputs(Residual(NET.A, NET.W, NET.V + step * DV), X)
     for moved, tangent in zip(ahead, (tangent_f(NET, X, DW), tangent_g(NET, X, DV)), strict=True):
         assert torch.allclose((moved - outputs(NET, X)) / step, tangent, atol=1e-6)
+
+
+def test_at_the_start_f_plus_g_is_the_linearised_network():
+    linear = linearised.ResidualTangent(START.A, START.W, START.V, DW, DV)
+    assert torch.allclose(tangent_f(START, X, DW) + tangent_g(START, X, DV), linearised.outputs(linear, X), atol=1e-14)
 
 
 def test_fact_d4_against_autograd():
@@ -50,11 +59,20 @@ def test_gradient_norms_sample_by_sample():
     assert torch.allclose(norms.residual, (Y - outputs(NET, X)).norm(dim=1))
 
 
+def test_the_gradients_are_those_that_one_pass_training_writes_out_for_speed():
+    norms, eta = gradient_norms(NET, X, Y), 1e-3
+    for i in range(N):
+        run = online_sgd(
+            NET, lambda block, i=i: (X[i : i + 1], Y[i : i + 1]), eta, eta, 1, snapshots=[1], dtype=torch.float64
+        )
+        moved = [(after - before).norm().item() / eta for after, before in zip(run.nets[0][1:], NET[1:], strict=True)]
+        assert moved == pytest.approx([norms.W[i].item(), norms.V[i].item()], rel=1e-9)
+
+
 def test_the_gain_is_the_norm_of_the_gated_matrix_and_bounds_the_second_block():
-    gain, at_start = second_block_gain(NET, X), second_block_gain(NET, X, START.V)
+    gain = second_block_gain(NET, X)
     for i, gate in enumerate(gates(NET, X)[1].double()):
         assert gain[i].item() == pytest.approx(torch.linalg.svdvals(NET.A @ torch.diag(gate) @ NET.V)[0].item())
-        assert at_start[i].item() == pytest.approx(torch.linalg.svdvals(NET.A @ torch.diag(gate) @ START.V)[0].item())
     out1 = first_outputs(NET, X)
     assert (second_outputs(NET, out1).norm(dim=1) <= gain * with_one(out1).norm(dim=1) + 1e-12).all()
 
@@ -88,7 +106,7 @@ def test_the_parts_of_err_that_vanish():
     F = first_outputs(START, X)  # out_1 is F already, and V^(0) = 0
     still = START._replace(V=torch.zeros_like(START.V))
     parts = error_terms(still, still, X, DW, DV, F, lambda h: h**2)
-    assert parts.club.abs().max() == parts.shifted.abs().max() == parts.second_start.abs().max() == 0
+    assert parts.second_block_error.abs().max() == parts.shifted.abs().max() == parts.second_start.abs().max() == 0
     assert torch.allclose(parts.first_start, F)
 
 

@@ -8,7 +8,8 @@ import torch
 from scipy import integrate, stats
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import first_outputs, gates, outputs, residual, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import first_outputs, gates, outputs, residual
 from hierlib.papers.resnet_kernels import lemma_d1 as coupling
 from hierlib.theory.sign_flips import worst_share
 

@@ -1,13 +1,12 @@
-"""Settings become runs; what they learn is read off; a choice is made on validation data only."""
+"""Settings become runs, and what they learn is read off."""
 
 import pytest
 import torch
 
 from hierlib.data.cubes import hypercube
-from hierlib.papers.resnet_kernels import choose as searching
-from hierlib.papers.resnet_kernels.choose import search
+from hierlib.measures.signals import shares
 from hierlib.papers.resnet_kernels.methods import METHODS, Setting, Task, judge, learn, prepare
-from hierlib.targets.hierarchy import paired_parities, shares
+from hierlib.targets.hierarchy import paired_parities
 from hierlib.train.grid import Schedule
 
 TASK = Task(10, lambda X: paired_parities(X, 4))
@@ -39,26 +38,3 @@ def test_a_trained_network_is_judged_by_its_shares_and_a_diverged_one_gets_none(
     expected = shares(METHODS["3resnet"].outputs(results[0].net, X), TASK.signal(X), 0.3)
     assert found.error[0].item() == pytest.approx(expected.error.item(), rel=1e-4)
     assert found.error[1] == torch.inf and found.composite[1] == 0
-
-
-def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(monkeypatch):
-    """With false errors on the validation points the choice must follow them."""
-    calls, points = [], []
-
-    def false_judge(settings, results, X, task):
-        found = judge(settings, results, X, task)
-        calls.append([s.seed for s in settings])
-        points.append(X)
-        return found._replace(error=torch.arange(len(settings), 0, -1.0)) if len(calls) == 1 else found
-
-    monkeypatch.setattr(searching, "judge", false_judge)
-    found = search("3resnet", [4, 6], 20, [0.1, 0.2], [0.0, 0.1], 0, [7, 8, 9], TASK, PLAN, points=50)
-    assert [(s.m, s.rate, s.decay) for s in found.chosen] == [(4, 0.2, 0.1), (6, 0.2, 0.1)], "the last has the least error"
-    assert calls[2] == [7, 8, 9, 7, 8, 9] and found.fresh.error.shape == (2, 3) and found.tested.error.shape == (2, 4)
-    assert torch.equal(found.best_of_grid(), found.tested.error.min(1).values)
-    assert not torch.equal(points[0], points[1]) and torch.equal(points[1], points[2]), "validation is not test"
-
-
-def test_a_seed_that_chose_cannot_be_fresh():
-    with pytest.raises(ValueError, match=r"^seed 0 chooses the setting, so it cannot be one of the fresh seeds$"):
-        search("3resnet", [4], 20, [0.1], [0.0], 0, [0, 1], TASK, PLAN)

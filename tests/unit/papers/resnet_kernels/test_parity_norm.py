@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 from hierlib.data.cubes import all_corners
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.signed import Signed, output_signs, signed, signed_outputs
+from hierlib.nets.signed import Signed, output_signs, outputs, signed
 from hierlib.papers.resnet_kernels.parity_norm import (
     ascend,
     correlation_bound,
@@ -24,8 +24,9 @@ from hierlib.papers.resnet_kernels.parity_norm import (
 from hierlib.streams import stream
 
 
-def outputs(net: Signed, X: torch.Tensor) -> torch.Tensor:
-    return signed_outputs(net, X)[:, 0]
+def values(net: Signed, X: torch.Tensor) -> torch.Tensor:
+    """The one output of the network, without its axis: (n,)."""
+    return outputs(net, X)[:, 0]
 
 
 def inputs(d: int) -> torch.Tensor:
@@ -102,20 +103,20 @@ def test_odd_parities_correlate_with_no_neuron(q):
 def test_the_network_computes_the_parity_exactly(q, extra, m):
     net = parity_network(m, q + extra, q)
     X = inputs(q + extra)
-    torch.testing.assert_close(outputs(net, X), parity(X, q), rtol=0, atol=1e-12)
+    torch.testing.assert_close(values(net, X), parity(X, q), rtol=0, atol=1e-12)
     assert (net.A > 0).sum() == m // 2
 
 
 def test_its_norm_is_the_smallest_at_multiples_of_64_and_little_more_elsewhere():
     for m in (64, 192, 640):
-        assert parity_network(m, 10).W.norm().item() == pytest.approx(smallest_norm(0.0, 6, 10), rel=1e-12)
-    excess = [parity_network(m, 10).W.norm().item() / smallest_norm(0.0, 6, 10) for m in range(200, 400, 2)]
+        assert parity_network(m, 10, 6).W.norm().item() == pytest.approx(smallest_norm(0.0, 6, 10), rel=1e-12)
+    excess = [parity_network(m, 10, 6).W.norm().item() / smallest_norm(0.0, 6, 10) for m in range(200, 400, 2)]
     assert min(excess) > 1 - 1e-12 and max(excess) < 1.02
 
 
 def test_a_share_of_the_parity_lies_on_the_frontier():
-    net = parity_network(128, 8, share=0.7)
-    error = (outputs(net, inputs(8)) - parity(inputs(8), 6)).square().mean().item()
+    net = parity_network(128, 8, 6, share=0.7)
+    error = (values(net, inputs(8)) - parity(inputs(8), 6)).square().mean().item()
     assert error == pytest.approx(0.09, rel=1e-12)
     assert net.W.norm().item() == pytest.approx(smallest_norm(error, 6, 8), rel=1e-12)
     assert smallest_norm(error, 6, 8) == pytest.approx(net.W.norm().item(), rel=1e-12)
@@ -131,10 +132,10 @@ def test_the_frontier_in_units_of_sqrt_d_is_the_same_in_every_dimension():
 def test_no_random_network_lies_below_the_frontier_however_it_is_scaled():
     X, y = inputs(6), parity(inputs(6), 6)
     for seed in range(20):
-        start = parity_network(64, 6)
+        start = parity_network(64, 6, 6)
         noise = torch.randn(64, 6, generator=stream(seed, "noise"), dtype=torch.float64)
         net = Signed(start.A, start.W + 0.3 * seed * noise)
-        f = outputs(net, X)
+        f = values(net, X)
         best = max(0.0, (f @ y / (f @ f)).item())  # the scale with the smallest error
         error = (best * f - y).square().mean().item()
         assert best * net.W.norm().item() >= smallest_norm(error, 6, 6) * (1 - 1e-12)
@@ -145,7 +146,7 @@ def test_widening_keeps_the_function_and_at_multiples_the_norm():
     for m, d in [(20, 7), (60, 4), (30, 6)]:
         wide = widened(net, m, d)
         X = inputs(d)
-        torch.testing.assert_close(outputs(wide, X), outputs(net, X[:, :4] * d**0.5 / 2), rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(values(wide, X), values(net, X[:, :4] * d**0.5 / 2), rtol=1e-12, atol=1e-12)
         assert wide.W.shape == (m, d) and (wide.A > 0).sum() == m // 2
         if m % 20 == 0:
             assert wide.W.norm() / d**0.5 == pytest.approx(net.W.norm().item() / 2, rel=1e-12)
@@ -158,6 +159,6 @@ def test_half_as_many_copies_more_cost_six_per_cent():
 
 def test_it_refuses_what_cannot_be_built():
     with pytest.raises(ValueError, match="even number of at least 64"):
-        parity_network(62, 6)
+        parity_network(62, 6, 6)
     with pytest.raises(ValueError, match="as many inputs"):
-        parity_network(64, 5)
+        parity_network(64, 5, 6)

@@ -9,7 +9,7 @@ from hierlib.figures.data_link import plotted
 from hierlib.figures.style import panels
 from hierlib.measures.fits import loglog_slope
 from hierlib.papers.resnet_kernels.drawings.gradient_step import draw_direction, draw_first_block, draw_remainder, draw_sizes
-from hierlib.papers.resnet_kernels.step_view import StepView
+from hierlib.papers.resnet_kernels.step_views import StepView
 
 WHEN = [0, 1, 10]
 VIEWS = {

@@ -4,16 +4,20 @@ import pytest
 import torch
 
 from hierlib.data.spheres import unit_sphere
-from hierlib.nets.residual import Residual, first_outputs, gates, gaussian, outputs, residual, second_outputs, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import Residual, first_outputs, gates, outputs, residual, second_outputs
 from hierlib.papers.resnet_kernels.gradient_step import error_bound, error_terms, tangent_f, tangent_g
-from hierlib.papers.resnet_kernels.step_view import representing_weights, step_views
+from hierlib.papers.resnet_kernels.step_views import fitted_weights, step_views
+from hierlib.streams import normals
 
 M, D, K, ALPHA = 600, 4, 2, 0.1
 START = residual(M, D, K, 0, sigma_w=0.3, sigma_v=0.2)
 X = unit_sphere(60, D, 0)
 F = X[:, :K]
-STARS = representing_weights(START, X, F, lambda h: ALPHA * h.flip(1), 0)
-NET = Residual(START.A, START.W + gaussian((M, D + 1), 0.01, 1, "W"), START.V + gaussian((M, K + 1), 0.001, 1, "V"))
+STARS = fitted_weights(START, X, F, lambda h: ALPHA * h.flip(1), 0)
+NET = Residual(
+    START.A, START.W + normals((M, D + 1), 1, "W", scale=0.01), START.V + normals((M, K + 1), 1, "V", scale=0.001)
+)
 
 
 def composite(h):

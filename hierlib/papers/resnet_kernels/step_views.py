@@ -6,7 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.nets.residual import Residual, first_outputs, gates, outputs, with_one
+from hierlib.nets.affine import with_one
+from hierlib.nets.residual import Residual, first_outputs, gates, outputs
 from hierlib.papers.resnet_kernels.gradient_step import (
     error_bound,
     error_terms,
@@ -22,28 +23,24 @@ RIDGE, POINTS, REACH = 1e-3, 400, 1.3
 
 
 class StepView(NamedTuple):
-    """What the step sees; root mean squares over inputs, or the largest over inputs where it says so.
+    """What the step sees: root mean squares over inputs, or the largest over inputs where it says so."""
 
-    miss |H - out|; err |Err|, err_bound and its remainder (Claim D.6); err_max the largest |Err|; away the largest
-    |out_1 - F| and away_ratio the largest ratio of it to the bound of Claim D.7; gain the largest gain of the second
-    block; distance |V - V^(0)|_F.
-    """
-
-    miss: float
-    err: float
-    err_bound: float
-    remainder: float
-    err_max: float
-    away: float
-    away_ratio: float
-    gain: float
-    distance: float
+    miss: float  # |H - out|
+    err: float  # |Err|
+    err_bound: float  # of Claim D.6
+    remainder: float  # the part of the bound that the paper makes small by width
+    err_max: float  # largest |Err|
+    away: float  # largest |out_1 - F|
+    away_ratio: float  # largest ratio of |out_1 - F| to the bound of Claim D.7
+    gain: float  # largest gain of the second block
+    distance: float  # |V - V^(0)|_F
 
 
-def representing_weights(start: Residual, X: Tensor, F: Tensor, alpha_G: Signal, seed: int) -> tuple[Tensor, Tensor]:
-    """W*, V* of Lemma D.2, by ridge regression at the gates of the start: A D_{W0} W*(x, 1) = F(x) at the rows of X (n, d)
+def fitted_weights(start: Residual, X: Tensor, F: Tensor, alpha_G: Signal, seed: int) -> tuple[Tensor, Tensor]:
+    """Stand-ins for the W*, V* of Lemma D.2, by ridge regression at the gates of the start instead of its construction.
 
-    and A D_{V0} V*(z, 1) = alpha G(z) at random points z of the cube [-1.3, 1.3]^k, which out_1 stays within.
+    A D_{W0} W*(x, 1) = F(x) at the rows of X (n, d) and A D_{V0} V*(z, 1) = alpha G(z) at random points z of the cube
+    [-1.3, 1.3]^k, which out_1 stays within.
     """
     W_star = least_norm_weights(start.A, gates(start, X)[0], with_one(X), F, RIDGE)
     unit = torch.rand(POINTS, F.shape[1], generator=stream(seed, "second block inputs"), dtype=torch.float64)
