@@ -50,6 +50,36 @@ def cheaper_form(n: int, d: int) -> Form:
     return "preactivations" if n < 2 * d else "weights"
 
 
+# The two forms, on a chunk of neurons. `active` is 1 or 0 per neuron and sample, `pull` (n,) is -eta a/sqrt(m) (u - y), so
+# that G = active diag(pull); the pre-activations go to P, whose memory is free until then.
+
+
+def move_weights(D: Tensor, active: Tensor, pull: Tensor, X: Tensor, P: Tensor) -> None:
+    """D <- D + G X."""
+    D.addmm_(torch.mul(active, pull, out=P), X)
+
+
+def preactivations_of_weights(W: Tensor, D: Tensor, X: Tensor, P: Tensor) -> None:
+    """P = (W(0) + D) X^T."""
+    torch.mm(W + D, X.T, out=P)
+
+
+def move_coefficients(C: Tensor, active: Tensor, pull: Tensor, K: Tensor, P: Tensor) -> None:
+    """C <- C + G."""
+    C.addcmul_(active, pull)
+
+
+def preactivations_of_coefficients(Z: Tensor, C: Tensor, K: Tensor, P: Tensor) -> None:
+    """P = Z + C K with Z = W(0) X^T."""
+    torch.addmm(Z, C, K, out=P)
+
+
+FORMS = {
+    "weights": (move_weights, preactivations_of_weights),
+    "preactivations": (move_coefficients, preactivations_of_coefficients),
+}
+
+
 def gradient_descent(
     net: TwoLayer,
     X: Tensor,
@@ -68,7 +98,7 @@ def gradient_descent(
     """
     n, m = len(X), len(net.a)
     on_weights = (cheaper_form(*X.shape) if form == "auto" else form) == "weights"
-    move, look = (move_weights, look_by_weights) if on_weights else (move_preactivations, look_by_preactivations)
+    move, preactivations = FORMS["weights" if on_weights else "preactivations"]
 
     def placed(tensor: Tensor) -> Tensor:
         return tensor.to(device=device, dtype=dtype)
@@ -88,7 +118,7 @@ def gradient_descent(
             P = workspace[: rows.stop - rows.start]
             if k > 0:
                 move(moved[rows], active[rows], residual * (-eta * sign / m**0.5), inputs, P)
-            look(start[rows], moved[rows], inputs, P)
+            preactivations(start[rows], moved[rows], inputs, P)
             torch.ge(P, 0, out=active[rows])
             u += P.clamp_(min=0).sum(0) * (sign / m**0.5)
         recorded[k] = u
@@ -96,30 +126,6 @@ def gradient_descent(
     final = torch.empty_like(W)
     final[order] = W + (moved.to(W) if on_weights else moved.to(W) @ X)
     return Trajectory(recorded, TwoLayer(final, net.a))
-
-
-# The two forms, on a chunk of neurons. `active` is 1 or 0 per neuron and sample, `pull` (n,) is -eta a/sqrt(m) (u - y), so
-# that G = active diag(pull); the pre-activations go to P, whose memory is free until then.
-
-
-def move_weights(D: Tensor, active: Tensor, pull: Tensor, X: Tensor, P: Tensor) -> None:
-    """D <- D + G X."""
-    D.addmm_(torch.mul(active, pull, out=P), X)
-
-
-def look_by_weights(W: Tensor, D: Tensor, X: Tensor, P: Tensor) -> None:
-    """P = (W(0) + D) X^T."""
-    torch.mm(W + D, X.T, out=P)
-
-
-def move_preactivations(C: Tensor, active: Tensor, pull: Tensor, K: Tensor, P: Tensor) -> None:
-    """C <- C + G."""
-    C.addcmul_(active, pull)
-
-
-def look_by_preactivations(Z: Tensor, C: Tensor, K: Tensor, P: Tensor) -> None:
-    """P = Z + C K with Z = W(0) X^T."""
-    torch.addmm(Z, C, K, out=P)
 
 
 def chunks_of_one_sign(signs: Tensor, rows: int) -> list[tuple[slice, float]]:
