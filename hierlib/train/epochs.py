@@ -8,7 +8,8 @@
 The caller decides on the device, by where the model is, and makes the optimiser; the model is trained in place. Everything
 random depends on the seed and the number of the epoch alone: the order of the samples and what `augment` draws come from
 named streams on the CPU, so that all devices see the same; what happens inside the model (dropout) is drawn on its device
-after seeding that anew for every epoch. An interrupted run that is started again therefore ends as if nothing had happened.
+after seeding that anew for every epoch. An interrupted run that is started again therefore ends as if nothing had happened;
+on a GPU bit by bit only if its operations are deterministic (`torch.use_deterministic_algorithms`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,10 +77,12 @@ def train_epochs(
 
     The entry "loss" of the objective is minimised. `batches(seed, epoch)` gives the mini-batches of an epoch (from 0), as
     `Shuffled` does. The scheduler takes a step per epoch. Callbacks find the model in evaluation mode, after the epoch, and
-    should leave it as it is; after an interruption they are not called again for epochs that had been saved.
+    should leave it as it is; after an interruption they are not called again for epochs that had been saved, whose numbers
+    are in the history. At the end the model is in evaluation mode.
     """
     device = next(model.parameters()).device
     parts: dict[str, Any] = {"model": model, "optimiser": optimiser} | ({"scheduler": scheduler} if scheduler else {})
+    # Callbacks are told apart by name, not by content: they may hold whatever they like.
     watched = [getattr(callback, "__qualname__", type(callback).__qualname__) for callback in callbacks]
     rule = _rule(model, optimiser, scheduler)
     saved = Checkpoint("epochs", model, batches, objective, rule, epochs, seed, device.type, watched)
@@ -105,6 +108,7 @@ def train_epochs(
             saved.save({"history": history} | states, last=epoch + 1 == epochs)
             shown.set_postfix(numbers, refresh=False)
             shown.update()
+    model.eval()  # also where nothing was left to be done
     return history
 
 

@@ -18,6 +18,11 @@ X, Y = torch.randn(N, 1, 6, 6, generator=draws), torch.randint(3, (N,), generato
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here"))]
 
 
+@pytest.fixture(autouse=True)
+def no_chance_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", True)
+
+
 def make_model(device: str = "cpu") -> nn.Module:
     """Convolution, batch normalisation and dropout: weights, buffers and draws."""
     with torch.random.fork_rng([]):
@@ -152,6 +157,7 @@ def test_a_run_that_was_complete_is_not_repeated(folder):
     watch = Watch()
     again, same = trained(callbacks=[watch])
     assert equal(first, again) and same == history and watch.seen == []
+    assert not first.training and not again.training
 
 
 def test_a_damaged_checkpoint_starts_the_run_anew(folder):
