@@ -18,7 +18,7 @@ from benchmarks.timing import Result, estimate, in_turns
 from hierlib.nets.residual import Residual
 from hierlib.papers.resnet_kernels.methods import METHODS, Setting, Task, prepare
 from hierlib.targets.hierarchy import paired_parities
-from hierlib.train.grid import Run, Schedule, train_grid
+from hierlib.train.grid import Plan, Schedule, Trial, train_grid
 
 TASK = Task(30, paired_parities)
 RATES, DECAYS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5], [1e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2]
@@ -45,7 +45,7 @@ class Module(nn.Module):
         return out1 + self.out(torch.relu(self.second(out1)))
 
 
-def one_by_one(runs: list[Run]) -> None:
+def one_by_one(runs: list[Trial]) -> None:
     """nn.Module, autograd, torch.optim.SGD, one network after another; mini-batches by index, which beats a DataLoader."""
     for run in runs:
         model, X, Y = Module(run.net), run.X.float(), run.Y.float()
@@ -58,13 +58,14 @@ def one_by_one(runs: list[Run]) -> None:
                 optimiser.step()
 
 
-def grid(count: int, m: int, method: str = "3resnet") -> list[Run]:
+def grid(count: int, m: int, method: str = "3resnet") -> list[Trial]:
     settings = [Setting(method, m, N, 0, rate, decay) for rate in RATES for decay in DECAYS]
     return prepare([settings[i % 64] for i in range(count)], TASK)
 
 
-def together(runs: list[Run], method: str = "3resnet") -> Callable[[], object]:
-    return lambda: train_grid(runs, METHODS[method].outputs, METHODS[method].trained, Schedule(EPOCHS, batch=BATCH))
+def together(runs: list[Trial], method: str = "3resnet") -> Callable[[], object]:
+    plan = Plan(METHODS[method].outputs, METHODS[method].trained, Schedule(EPOCHS, batch=BATCH))
+    return lambda: train_grid(runs, plan)
 
 
 def measure() -> Iterator[Result]:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 
 @contextmanager
-def arriving(path: Path, accept: Callable[[Path], None] | None = None) -> Iterator[BinaryIO]:
+def atomic_write(path: Path, accept: Callable[[Path], None] | None = None) -> Iterator[BinaryIO]:
     """Write under a temporary name beside `path`; it takes its own name only when complete, and accepted if asked.
 
     `accept` may raise to refuse the content. Whatever happens, no half-written file and no temporary one stays.
@@ -33,6 +33,6 @@ def write_text(path: Path, text: str) -> bool:
     content = text.encode()
     if path.is_file() and path.read_bytes() == content:
         return False
-    with arriving(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
     return True

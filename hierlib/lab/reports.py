@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nbformat import NotebookNode
 from PIL import Image
 
-from hierlib.files import arriving, write_text
+from hierlib.files import atomic_write, write_text
 from hierlib.lab.job import Job
 from hierlib.lab.project import Project
 from hierlib.lab.record import Record
@@ -212,7 +212,7 @@ def gallery(project: Project, executed: dict[str, NotebookNode | None]) -> str:
             images = [o["data"]["image/png"] for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
             if figure.get("name") and images:
                 name = figure["name"]
-                with arriving(project.root / "book" / "_static" / "thumbs" / f"{name}.png") as file:
+                with atomic_write(project.root / "book" / "_static" / "thumbs" / f"{name}.png") as file:
                     thumbnail(images[0], file)
                 caption = html.escape(re.sub(r"\s+", " ", figure.get("caption", "")).split(". ")[0].strip(" .") + ".")
                 cards.append(

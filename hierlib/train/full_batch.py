@@ -10,7 +10,7 @@ an m x n array, and K = X X^T,
     on pre-activations  W(k) X^T = W(0) X^T + C(k) K,   C <- C + G,      2 n^2 m flop, independent of d.
 
 What has moved (D or C) is kept apart from where it started, so that float32 loses no digits of a small movement in a
-large weight. Neurons meet only in the sum u: they are taken in blocks that stay in the cache, where everything but the
+large weight. Neurons meet only in the sum u: they are taken in chunks that stay in the cache, where everything but the
 matrix products is nearly free.
 """
 
@@ -18,15 +18,15 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from hierlib.nets.two_layer import TwoLayer
+from hierlib.train.progress import bar
 
 Form = Literal["auto", "weights", "preactivations"]
-ENTRIES, NEURONS = 2**20, 1024  # a block holds that many floats (4 MB), but neurons enough for a fast matrix product
+ENTRIES, NEURONS = 2**20, 1024  # a chunk holds that many floats (4 MB), but neurons enough for a fast matrix product
 
 
-class Run(NamedTuple):
+class Trajectory(NamedTuple):
     """What training leaves behind: outputs u(k) (steps + 1, n) and the network after the last step.
 
     Descent has no memory: 300 steps are 100 steps and then 200 more from `net`. What a page measures on the way
@@ -50,6 +50,36 @@ def cheaper_form(n: int, d: int) -> Form:
     return "preactivations" if n < 2 * d else "weights"
 
 
+# The two forms, on a chunk of neurons. `active` is 1 or 0 per neuron and sample, `pull` (n,) is -eta a/sqrt(m) (u - y), so
+# that G = active diag(pull); the pre-activations go to P, whose memory is free until then.
+
+
+def move_weights(D: Tensor, active: Tensor, pull: Tensor, X: Tensor, P: Tensor) -> None:
+    """D <- D + G X."""
+    D.addmm_(torch.mul(active, pull, out=P), X)
+
+
+def preactivations_of_weights(W: Tensor, D: Tensor, X: Tensor, P: Tensor) -> None:
+    """P = (W(0) + D) X^T."""
+    torch.mm(W + D, X.T, out=P)
+
+
+def move_coefficients(C: Tensor, active: Tensor, pull: Tensor, K: Tensor, P: Tensor) -> None:
+    """C <- C + G."""
+    C.addcmul_(active, pull)
+
+
+def preactivations_of_coefficients(Z: Tensor, C: Tensor, K: Tensor, P: Tensor) -> None:
+    """P = Z + C K with Z = W(0) X^T."""
+    torch.addmm(Z, C, K, out=P)
+
+
+FORMS = {
+    "weights": (move_weights, preactivations_of_weights),
+    "preactivations": (move_coefficients, preactivations_of_coefficients),
+}
+
+
 def gradient_descent(
     net: TwoLayer,
     X: Tensor,
@@ -60,7 +90,7 @@ def gradient_descent(
     dtype: torch.dtype = torch.float32,
     device: str = "cpu",
     progress: str | None = None,
-) -> Run:
+) -> Trajectory:
     """Train `net` on X (n, d), y (n,) for `steps` steps of size eta and record every output vector, in float64.
 
     The computation runs in `dtype`; float32 follows float64 to about 1e-5 over thousands of steps. K and the initial
@@ -68,42 +98,37 @@ def gradient_descent(
     """
     n, m = len(X), len(net.a)
     on_weights = (cheaper_form(*X.shape) if form == "auto" else form) == "weights"
+    move, preactivations = FORMS["weights" if on_weights else "preactivations"]
 
     def placed(tensor: Tensor) -> Tensor:
         return tensor.to(device=device, dtype=dtype)
 
-    order = torch.argsort(net.a)  # neurons of equal sign side by side: a block then has one sign
+    order = torch.argsort(net.a)  # neurons of equal sign side by side: a chunk then has one sign
     W, target = net.W[order], placed(y)
     inputs, start = (placed(X), placed(W)) if on_weights else (placed(X @ X.T), placed(W @ X.T))
     moved, active = torch.zeros_like(start), torch.empty(m, n, device=device, dtype=dtype)
-    blocks = blocks_of_one_sign(net.a[order], max(NEURONS, ENTRIES // n))
-    workspace = torch.empty(max(rows.stop - rows.start for rows, _ in blocks), n, device=device, dtype=dtype)
+    chunks = chunks_of_one_sign(net.a[order], max(NEURONS, ENTRIES // n))
+    workspace = torch.empty(max(rows.stop - rows.start for rows, _ in chunks), n, device=device, dtype=dtype)
 
     recorded = torch.empty(steps + 1, n, dtype=torch.float64)
     residual = torch.zeros_like(target)
-    for k in tqdm(range(steps + 1), desc=progress, disable=None if progress else True, leave=False):
+    for k in bar(progress, iterable=range(steps + 1)):
         u = torch.zeros_like(target)
-        for rows, sign in blocks:
-            P, on, change = workspace[: rows.stop - rows.start], active[rows], moved[rows]
-            pull = residual * (-eta * sign / m**0.5)
-            if on_weights:
-                if k > 0:
-                    change.addmm_(torch.mul(on, pull, out=P), inputs)
-                torch.mm(start[rows] + change, inputs.T, out=P)
-            else:
-                if k > 0:
-                    change.addcmul_(on, pull)
-                torch.addmm(start[rows], change, inputs, out=P)
-            torch.ge(P, 0, out=on)
+        for rows, sign in chunks:
+            P = workspace[: rows.stop - rows.start]
+            if k > 0:
+                move(moved[rows], active[rows], residual * (-eta * sign / m**0.5), inputs, P)
+            preactivations(start[rows], moved[rows], inputs, P)
+            torch.ge(P, 0, out=active[rows])
             u += P.clamp_(min=0).sum(0) * (sign / m**0.5)
         recorded[k] = u
         residual = u - target
     final = torch.empty_like(W)
     final[order] = W + (moved.to(W) if on_weights else moved.to(W) @ X)
-    return Run(recorded, TwoLayer(final, net.a))
+    return Trajectory(recorded, TwoLayer(final, net.a))
 
 
-def blocks_of_one_sign(signs: Tensor, rows: int) -> list[tuple[slice, float]]:
+def chunks_of_one_sign(signs: Tensor, rows: int) -> list[tuple[slice, float]]:
     """Cut sorted signs (m,) into slices of at most `rows` neurons that share a sign."""
     negative = int((signs < 0).sum())
     parts = [(0, negative, -1.0), (negative, len(signs), 1.0)]

@@ -15,17 +15,15 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
-from hierlib.data.cubes import hypercube
 from hierlib.nets.affine import with_one
 from hierlib.nets.residual import Residual
-from hierlib.targets.hierarchy import coordinate_product
+from hierlib.train.progress import bar
 
 Sample = Callable[[int], tuple[Tensor, Tensor]]
 
 
-class OnlineRun(NamedTuple):
+class OnePass(NamedTuple):
     """What training leaves behind. Every entry keeps the leading axis of the runs, if there was one.
 
     errors (..., steps) is |out(x) - y|^2 at the samples of each step, before the step: fresh samples make it an unbiased
@@ -56,18 +54,20 @@ def online_sgd(
     snapshots: Sequence[int] = (),
     dtype: torch.dtype = torch.float32,
     progress: str | None = None,
-) -> OnlineRun:
-    """Train `net`, or the runs along its leading axis, for `steps` steps on the samples of block 0, 1, 2, ...
+) -> OnePass:
+    """Train `net`, or the runs along its leading axis, for `steps` steps on the samples of chunk 0, 1, 2, ...
 
-    `sample(i)` draws block i at once: inputs X (n, d) and labels Y (n, k), with a leading axis where runs differ. n must be
-    a multiple of `batch`. Step sizes are numbers or one per run; 0 freezes the block. `snapshots` are ascending numbers
+    `sample(i)` draws chunk i at once: inputs X (n, d) and labels Y (n, k), with a leading axis where runs differ. n must be
+    a multiple of `batch`. Step sizes are numbers or one per run; 0 freezes W or V. `snapshots` are ascending numbers
     of steps in [0, steps]. The computation runs in `dtype`; networks are returned in the type they came in.
     """
     A, W, V = (weights.to(dtype, copy=True).reshape(-1, *weights.shape[-2:]) for weights in net)
     runs, k = A.shape[:2]
     step_w, step_v = (_per_run(eta, runs, dtype) / batch for eta in (eta_w, eta_v))
+    # Two views share memory with what they are cut from, so that no step copies it: V_base is V without its bias column
+    # and follows V as it is trained; what is written to out1 stands in `lifted` = (out_1, 1), whose last row stays one.
     A_t, V_base = A.mT.contiguous(), V[:, :, :k]
-    lifted = torch.ones(runs, k + 1, batch, dtype=dtype)  # (out_1, 1), whose last row stays one
+    lifted = torch.ones(runs, k + 1, batch, dtype=dtype)
     out1 = lifted[:, :k]
     errors, nets = torch.empty(runs, steps, dtype=dtype), []
 
@@ -76,13 +76,13 @@ def online_sgd(
             nets.append(Residual(net.A, W.to(net.W, copy=True).view_as(net.W), V.to(net.V, copy=True).view_as(net.V)))
 
     snapshot(0)
-    done, block, threads = 0, 0, torch.get_num_threads()
+    done, chunk, threads = 0, 0, torch.get_num_threads()
     torch.set_num_threads(1)  # matrices of this size are not worth sharing: on a busy machine threads only wait
-    bar = tqdm(total=steps, desc=progress, disable=None if progress else True, leave=False)
+    shown = bar(progress, total=steps)
     try:
         while done < steps:
-            inputs, labels = _blocks(*sample(block), batch, runs, dtype)
-            block += 1
+            inputs, labels = _cut(*sample(chunk), batch, runs, dtype)
+            chunk += 1
             for x, y in zip(inputs[: steps - done], labels[: steps - done], strict=True):
                 first = (W @ x.mT).relu_()
                 torch.bmm(A, first, out=out1)
@@ -90,31 +90,18 @@ def online_sgd(
                 e = torch.baddbmm(out1, A, second) - y
                 errors[:, done] = e.square().sum((1, 2))
                 # Gates are open where the activation is positive; a pre-activation of exactly zero has no probability.
+                # threshold_backward(g, z, 0), what autograd calls behind a ReLU, is g * (z > 0) in one pass and no mask.
                 p = torch.ops.aten.threshold_backward(A_t @ e, second, 0)
                 q = torch.ops.aten.threshold_backward(A_t @ torch.baddbmm(e, V_base.mT, p).mul_(step_w), first, 0)
                 V.baddbmm_(p, lifted.mT * step_v, alpha=-1)
                 W.baddbmm_(q, x, alpha=-1)
                 done += 1
                 snapshot(done)
-            bar.update(done - bar.n)
+            shown.update(done - shown.n)
     finally:
-        bar.close()
+        shown.close()
         torch.set_num_threads(threads)
-    return OnlineRun((errors.to(net.W.dtype) / batch).reshape(*net.A.shape[:-2], steps), nets)
-
-
-def product_samples(d: int, k: int, alphas: Sequence[float], seed: int, block: int = 2000) -> Sample:
-    """The task of Corollary 7.1 for one run per alpha, in blocks: inputs that all share, labels (runs, block, k).
-
-    x uniform on {+-1/sqrt(d)}^d and H = F + alpha G(F), F_i = sqrt(d/k) x_i and G_r = 1/sqrt(k) prod_{j <= k} sqrt(d) x_j.
-    """
-
-    def sample(index: int) -> tuple[Tensor, Tensor]:
-        X = hypercube(block, d, seed, f"block {index}")
-        signal = coordinate_product(X, k)
-        return X / d**0.5, torch.stack([signal.labels(alpha) for alpha in alphas]) / k**0.5
-
-    return sample
+    return OnePass((errors.to(net.W.dtype) / batch).reshape(*net.A.shape[:-2], steps), nets)
 
 
 def _per_run(eta: float | Sequence[float], runs: int, dtype: torch.dtype) -> Tensor:
@@ -122,11 +109,11 @@ def _per_run(eta: float | Sequence[float], runs: int, dtype: torch.dtype) -> Ten
     return torch.as_tensor(eta, dtype=dtype).expand(runs).reshape(runs, 1, 1)
 
 
-def _blocks(X: Tensor, Y: Tensor, batch: int, runs: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _cut(X: Tensor, Y: Tensor, batch: int, runs: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Cut n samples into steps: (x, 1) as (steps, runs, batch, d + 1) and y as (steps, runs, k, batch)."""
     n = X.shape[-2]
     if n % batch:
-        raise ValueError(f"a block of {n} samples cannot be cut into batches of {batch}")
+        raise ValueError(f"a chunk of {n} samples cannot be cut into batches of {batch}")
     x, y = (
         Z.to(dtype).expand(runs, n, -1).reshape(runs, n // batch, batch, -1).transpose(0, 1).contiguous()
         for Z in (with_one(X), Y)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hierlib.files import arriving, write_text
+from hierlib.files import atomic_write, write_text
 
 
 @pytest.fixture(params=["old content", None], ids=["replacing", "new"])
@@ -22,7 +22,7 @@ def everything_in(folder: Path) -> dict[str, str]:
 
 
 def test_what_was_written_arrives_under_the_right_name_and_nothing_stays_beside_it(target):
-    with arriving(target) as file:
+    with atomic_write(target) as file:
         file.write(b"new ")
         file.write(b"content")
     assert everything_in(target.parent) == {"target": "new content"}
@@ -30,7 +30,7 @@ def test_what_was_written_arrives_under_the_right_name_and_nothing_stays_beside_
 
 def test_readers_see_the_old_state_until_the_new_one_is_complete(target):
     before = target.exists() and target.read_text()
-    with arriving(target) as file:
+    with atomic_write(target) as file:
         file.write(b"half")
         file.flush()
         assert (target.exists() and target.read_text()) == before
@@ -44,7 +44,7 @@ def test_missing_folders_are_made(tmp_path):
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_error_while_writing_leaves_everything_as_it_was(target, error):
     before = everything_in(target.parent)
-    with pytest.raises(error), arriving(target) as file:
+    with pytest.raises(error), atomic_write(target) as file:
         file.write(b"half")
         raise error
     assert everything_in(target.parent) == before
@@ -56,13 +56,13 @@ def test_refused_content_leaves_everything_as_it_was(target):
         raise ValueError("refused")
 
     before = everything_in(target.parent)
-    with pytest.raises(ValueError, match="refused"), arriving(target, accept) as file:
+    with pytest.raises(ValueError, match="refused"), atomic_write(target, accept) as file:
         file.write(b"complete but wrong")
     assert everything_in(target.parent) == before
 
 
 def test_accepted_content_arrives(target):
-    with arriving(target, accept=lambda path: None) as file:
+    with atomic_write(target, accept=lambda path: None) as file:
         file.write(b"right")
     assert target.read_text() == "right"
 

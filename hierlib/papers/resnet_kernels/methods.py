@@ -15,7 +15,7 @@ from hierlib.data.cubes import hypercube
 from hierlib.measures.signals import Shares, shares
 from hierlib.nets import fully_connected, linearised, residual
 from hierlib.targets.hierarchy import Hierarchy
-from hierlib.train.grid import Outputs, Run, Schedule, Trained, train_grid
+from hierlib.train.grid import Outputs, Plan, Schedule, Trained, Trial, train_grid
 
 
 class Method(NamedTuple):
@@ -56,12 +56,12 @@ class Task(NamedTuple):
     signal: Callable[[Tensor], Hierarchy]
 
 
-def prepare(settings: Sequence[Setting], task: Task) -> list[Run]:
-    """The runs that the settings describe. Settings with equal seed and n share their samples, as a grid should."""
+def prepare(settings: Sequence[Setting], task: Task) -> list[Trial]:
+    """The trials that the settings describe. Settings with equal seed and n share their samples, as a grid should."""
     drawn: dict[tuple[int, int], tuple[Tensor, Hierarchy]] = {}
     labels: dict[tuple[int, int, float, float], Tensor] = {}
     starts: dict[tuple[str, int, int], Any] = {}
-    runs = []
+    trials = []
     for s in settings:
         if (s.n, s.seed) not in drawn:
             X = hypercube(s.n, task.d, s.seed, "samples")
@@ -71,8 +71,8 @@ def prepare(settings: Sequence[Setting], task: Task) -> list[Run]:
         key = (s.method, s.m, s.seed)
         if key not in starts:
             starts[key] = METHODS[s.method].start(s.m, task.d, Y.shape[1], s.seed)
-        runs.append(Run(starts[key], X, Y, s.rate, s.decay, s.seed))
-    return runs
+        trials.append(Trial(starts[key], X, Y, s.rate, s.decay, s.seed))
+    return trials
 
 
 def learn(
@@ -80,13 +80,12 @@ def learn(
 ) -> list[Trained]:
     """Train one network per setting, all that use the same method as one grid; results in the order of the settings."""
     found: dict[int, Trained] = {}
-    runs = prepare(settings, task)
+    trials = prepare(settings, task)
     for name in dict.fromkeys(s.method for s in settings):
         members = [i for i, s in enumerate(settings) if s.method == name]
         method, label = METHODS[name], f"{progress}, {name}" if progress else None
-        results = train_grid(
-            [runs[i] for i in members], method.outputs, method.trained, schedule, device=device, progress=label
-        )
+        plan = Plan(method.outputs, method.trained, schedule, device=device)
+        results = train_grid([trials[i] for i in members], plan, label)
         found |= dict(zip(members, results, strict=True))
     return [found[i] for i in range(len(settings))]
 

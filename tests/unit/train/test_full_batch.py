@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-import hierlib.train.full_batch as gradient_descent_module
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.nets.two_layer import TwoLayer, active, flipped, outputs, two_layer
-from hierlib.train.full_batch import Run, cheaper_form, gradient_descent
+from hierlib.train import full_batch
+from hierlib.train.full_batch import Trajectory, cheaper_form, gradient_descent
 
 FORMS = ["weights", "preactivations"]
 N, D, M, ETA = 12, 5, 30, 0.2
@@ -40,7 +40,7 @@ def by_autograd(net: TwoLayer, X: torch.Tensor, y: torch.Tensor, eta: float, ste
     return torch.stack(seen), W.detach()
 
 
-def exactly(net: TwoLayer, X: torch.Tensor, y: torch.Tensor, steps: int, form="auto", eta: float = ETA) -> Run:
+def exactly(net: TwoLayer, X: torch.Tensor, y: torch.Tensor, steps: int, form="auto", eta: float = ETA) -> Trajectory:
     return gradient_descent(net, X, y, eta, steps, form, dtype=torch.float64)
 
 
@@ -69,13 +69,13 @@ def test_descent_has_no_memory(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETS)
-def test_blocks_of_neurons_change_nothing(form, name, monkeypatch):
+def test_chunks_of_neurons_change_nothing(form, name, monkeypatch):
     whole = exactly(NETS[name], X, y, 20, form)
-    monkeypatch.setattr(gradient_descent_module, "ENTRIES", 0)
-    monkeypatch.setattr(gradient_descent_module, "NEURONS", 7)
-    blocked = exactly(NETS[name], X, y, 20, form)
-    assert torch.allclose(blocked.outputs, whole.outputs, atol=1e-12)
-    assert torch.allclose(blocked.net.W, whole.net.W, atol=1e-12)
+    monkeypatch.setattr(full_batch, "ENTRIES", 0)
+    monkeypatch.setattr(full_batch, "NEURONS", 7)
+    cut = exactly(NETS[name], X, y, 20, form)
+    assert torch.allclose(cut.outputs, whole.outputs, atol=1e-12)
+    assert torch.allclose(cut.net.W, whole.net.W, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -119,7 +119,7 @@ def test_the_loss_is_a_sum_so_that_doubling_the_data_doubles_the_step(form):
 
 
 def test_the_reported_loss_and_residuals_are_those_of_the_outputs():
-    run = Run(torch.tensor([[1.0, 2.0], [0.0, 4.0]]), ORDINARY)
+    run = Trajectory(torch.tensor([[1.0, 2.0], [0.0, 4.0]]), ORDINARY)
     labels = torch.tensor([1.0, 4.0])
     assert run.residuals(labels).tolist() == [[0.0, 2.0], [1.0, 0.0]]
     assert run.loss(labels).tolist() == [2.0, 0.5]

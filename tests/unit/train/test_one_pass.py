@@ -8,7 +8,7 @@ from hierlib.data.cubes import hypercube
 from hierlib.nets.residual import Residual, outputs, residual
 from hierlib.streams import stream
 from hierlib.targets.hierarchy import coordinate_product
-from hierlib.train.one_pass import OnlineRun, Sample, online_sgd, product_samples, side_by_side
+from hierlib.train.one_pass import OnePass, Sample, online_sgd, side_by_side
 
 M, D, K = 24, 6, 3
 ETA_W, ETA_V, ALPHAS = [0.3, 0.1, 0.2], [0.05, 0.2, 0.0], [0.3, 0.5, 0.7]
@@ -19,10 +19,10 @@ def networks() -> list[Residual]:
 
 
 def shared_inputs(alphas: list[float], samples: int = 12) -> Sample:
-    """Blocks of inputs that all runs see, with labels for every alpha."""
+    """Chunks of inputs that all runs see, with labels for every alpha."""
 
-    def sample(block: int) -> tuple[Tensor, Tensor]:
-        X = hypercube(samples, D, 0, f"block {block}")
+    def sample(chunk: int) -> tuple[Tensor, Tensor]:
+        X = hypercube(samples, D, 0, f"chunk {chunk}")
         signal = coordinate_product(X, K)
         return X / D**0.5, torch.stack([signal.labels(alpha) for alpha in alphas])
 
@@ -30,21 +30,21 @@ def shared_inputs(alphas: list[float], samples: int = 12) -> Sample:
 
 
 def inputs_of_their_own(seeds: range) -> Sample:
-    """Blocks in which every run has its own inputs and noisy labels."""
+    """Chunks in which every run has its own inputs and noisy labels."""
 
-    def sample(block: int) -> tuple[Tensor, Tensor]:
-        draws = [torch.randn(12, D + K, generator=stream(s, "own", block), dtype=torch.float64) for s in seeds]
+    def sample(chunk: int) -> tuple[Tensor, Tensor]:
+        draws = [torch.randn(12, D + K, generator=stream(s, "own", chunk), dtype=torch.float64) for s in seeds]
         drawn = torch.stack(draws)
         return drawn[..., :D], drawn[..., D:]
 
     return sample
 
 
-def by_autograd(net: Residual, sample: Sample, run: int, eta_w: float, eta_v: float, steps: int, batch: int) -> OnlineRun:
+def by_autograd(net: Residual, sample: Sample, run: int, eta_w: float, eta_v: float, steps: int, batch: int) -> OnePass:
     """The algorithm as it is printed."""
-    blocks = [sample(block) for block in range(2 * steps * batch // 12 + 1)]
-    inputs = [x for X, _ in blocks for x in (X if X.ndim == 2 else X[run])]
-    labels = [y for _, Y in blocks for y in (Y if Y.ndim == 2 else Y[run])]
+    chunks = [sample(chunk) for chunk in range(2 * steps * batch // 12 + 1)]
+    inputs = [x for X, _ in chunks for x in (X if X.ndim == 2 else X[run])]
+    labels = [y for _, Y in chunks for y in (Y if Y.ndim == 2 else Y[run])]
     W, V, errors, nets = net.W.clone(), net.V.clone(), [], [net]
     for step in range(steps):
         W, V = W.requires_grad_(), V.requires_grad_()
@@ -54,7 +54,7 @@ def by_autograd(net: Residual, sample: Sample, run: int, eta_w: float, eta_v: fl
         W, V = (W - eta_w * gradient_W).detach(), (V - eta_v * gradient_V).detach()
         errors.append(sum(square.item() for square in squares) / batch)
         nets.append(Residual(net.A, W, V))
-    return OnlineRun(torch.tensor(errors, dtype=torch.float64), nets)
+    return OnePass(torch.tensor(errors, dtype=torch.float64), nets)
 
 
 @pytest.mark.parametrize("sample", [shared_inputs(ALPHAS), inputs_of_their_own(range(3))], ids=["shared", "own"])
@@ -80,7 +80,7 @@ def test_a_run_alone_is_the_run_in_company() -> None:
         torch.testing.assert_close(alone.nets[0].W, together.nets[0].W[i], rtol=1e-10, atol=1e-13)
 
 
-def test_zero_step_size_freezes_a_block() -> None:
+def test_zero_step_size_freezes_the_weights() -> None:
     net = networks()[0]
     run = online_sgd(net, shared_inputs([0.3]), 0.3, 0.0, 10, snapshots=[10], dtype=torch.float64)
     assert torch.equal(run.nets[0].V, net.V) and not torch.equal(run.nets[0].W, net.W)
@@ -103,18 +103,6 @@ def test_the_network_given_is_left_as_it_was() -> None:
     assert all(torch.equal(weights, old) for weights, old in zip(net, before, strict=True))
 
 
-def test_a_block_that_does_not_split_into_batches_is_refused() -> None:
+def test_a_chunk_that_does_not_split_into_batches_is_refused() -> None:
     with pytest.raises(ValueError, match="12 samples cannot be cut into batches of 5"):
         online_sgd(networks()[0], shared_inputs([0.3]), 0.1, 0.1, 5, batch=5)
-
-
-def test_samples_of_corollary_7_1_have_unit_norms_and_the_printed_formula() -> None:
-    d, k, alphas = 7, 3, [0.0, 0.4]
-    sample = product_samples(d, k, alphas, seed=1, block=50)
-    X, Y = sample(0)
-    torch.testing.assert_close(X.norm(dim=1), torch.ones(50, dtype=torch.float64))
-    torch.testing.assert_close(Y[0].norm(dim=1), torch.ones(50, dtype=torch.float64))
-    composite = (d**0.5 * X[:, 0]) * (d**0.5 * X[:, 1]) * (d**0.5 * X[:, 2]) / k**0.5
-    for r in range(k):
-        torch.testing.assert_close(Y[1, :, r], (d / k) ** 0.5 * X[:, r] + 0.4 * composite)
-    assert not torch.equal(sample(1)[0], X) and torch.equal(sample(0)[0], X)
