@@ -44,7 +44,7 @@ def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
             modules = [node.module or ""]
         for module in modules:
             top = module.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in ("hierlib", "benchmarks"):
+            if top not in sys.stdlib_module_names and top not in ("hierlib", "benchmarks", "tests"):
                 yield canonicalize_name(DISTRIBUTION.get(top, top)), inside
         typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         yield from imports(node, inside or typing or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import os
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
@@ -127,3 +128,35 @@ def server(monkeypatch) -> Iterator[Server]:
         yield state
         state.over.set()
         http.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def no_npm(tmp_path, monkeypatch):
+    """No test asks the real npm."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.fixture
+def fake_npm(tmp_path, monkeypatch):
+    """Puts a shell script in the place of npm, which is asked three things: whether the package can be reached
+    (`npm view`), for the package from its own cache (`npm pack ... --offline`), and for the package from afar
+    (`npm pack --pack-destination FOLDER PACKAGE`). By default it can be reached and is not in the cache."""
+
+    def install(script: str, view: str = "echo 1.0.0", cached: str = "exit 1") -> None:
+        program = tmp_path / "bin" / "npm"
+        program.parent.mkdir(exist_ok=True)
+        pack = f'case "$*" in *--offline*)\n{cached};;\n*)\n{script};;\nesac'
+        program.write_text(f"#!/bin/sh\nif [ $1 = view ]; then\n{view}\nelse\n{pack}\nfi\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.defpath}")
+
+    return install
+
+
+@pytest.fixture
+def npm_sends(tmp_path, fake_npm):
+    def install(package: bytes, **others: str) -> None:
+        (tmp_path / "package.tgz").write_bytes(package)
+        fake_npm(**{"script": f'cp "{tmp_path}/package.tgz" "$3/"'} | others)
+
+    return install
