@@ -172,3 +172,40 @@ def test_data_that_must_be_fetched_first_is_named(ran, tmp_path, monkeypatch):
     job = ran.job()[2]._replace(data=["mnist"])
     (event,) = absent_data([job, job])
     assert event.job is job and event.message.startswith("data set mnist: train-images-idx3-ubyte, ")
+
+
+LEAVES_TRACES = """
+import os, sys, torch
+torch.set_default_dtype(torch.float64)
+os.environ["TRACE"] = "1"
+sys.modules["trace"] = None
+torch.manual_seed(7)
+"""
+FINDS_NONE = """
+import os, sys
+assert "torch" in sys.modules, "the warm process has imported it"
+ours = [name for name in sys.modules if name.startswith("hierlib.")]
+assert all(name.startswith(("hierlib.lab", "hierlib.files")) for name in ours)
+import torch
+assert torch.get_default_dtype() == torch.float32 and "TRACE" not in os.environ and "trace" not in sys.modules
+claim.check("threads", torch.get_num_threads(), at_least=1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are forked from a warm process on Linux only")
+def test_pages_that_share_a_warm_process_know_nothing_of_one_another(toy):
+    toy.add_page("first", LEAVES_TRACES)
+    toy.add_page("second", FINDS_NONE)
+    done = toy.hier("run", "toy/first", "toy/second", "--jobs", "1")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_a_page_whose_code_jupytext_reads_otherwise_is_refused(toy):
+    toy.edit(toy.squares, "# A page about squares", "````{note}\n```{code-cell} ipython3\nx = 1\n```\n````")
+    done = toy.hier("run")
+    assert done.returncode == 1 and "jupytext and hier read different code cells in this page" in done.stderr
+
+
+def test_the_verdicts_of_many_pages_are_one_line_each(ran):
+    done = ran.hier("run", "--seed", "2")
+    assert "toy/squares: thm1 holds\n" in done.stdout and "quantity" not in done.stdout
