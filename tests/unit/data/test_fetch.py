@@ -13,20 +13,10 @@ import pytest
 from PIL import Image
 
 from hierlib.data import catalogue
-from hierlib.data.catalogue import DataError
 from hierlib.data.fetch import fetch
+from tests.unit.data.conftest import failure, quietly
 
 PACKINGS = ["gz", "tar.gz"]
-
-
-def quietly(name: str):
-    return fetch(name, say=[].append)
-
-
-def failure(name: str) -> str:
-    with pytest.raises(DataError) as caught:
-        quietly(name)
-    return str(caught.value)
 
 
 def test_an_unknown_set_is_refused():

@@ -9,20 +9,9 @@ import time
 import pytest
 
 from hierlib.data import download, npm
-from hierlib.data.catalogue import DataError
-from hierlib.data.fetch import fetch
+from tests.unit.data.conftest import failure, quietly
 
 PATH = os.environ["PATH"]
-
-
-def quietly(name: str):
-    return fetch(name, say=[].append)
-
-
-def failure(name: str) -> str:
-    with pytest.raises(DataError) as caught:
-        quietly(name)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,18 @@ def test_a_killed_run_takes_its_kernels_along_and_the_next_run_sweeps_and_contin
     assert list(toy.working.iterdir()) == [] and read_record(toy.records("sleeps")[0])
 
 
-def test_a_killed_page_process_is_a_failure_and_its_kernel_goes_too(asleep, eventually):
+@pytest.mark.parametrize(
+    "victim, sentence",
+    [(0, "the process that runs pages ended"), (1, "the process that ran the page was killed by signal 9")],
+    ids=["the warm process", "the process of the page"],
+)
+def test_a_killed_process_is_a_failure_of_its_page_and_everything_below_goes_too(asleep, eventually, victim, sentence):
     toy, driver = asleep
-    _, page, _ = chain(driver)
-    page.kill()
-    said, complaint = driver.communicate(timeout=20)
+    chain(driver)[victim].kill()
+    said, complaint = driver.communicate(timeout=30)
     assert driver.returncode == 1 and "1 up to date, 1 failed" in said
-    assert complaint.startswith("failed: toy/sleeps: the process that ran the page was killed by signal 9")
-    eventually(lambda: not toy.processes(), "the kernel is gone", seconds=10)
+    assert complaint.startswith(f"failed: toy/sleeps: {sentence}")
+    eventually(lambda: not toy.processes(), "the page and its kernel are gone", seconds=10)
     assert list(toy.working.iterdir()) == []
 
 
@@ -114,17 +118,6 @@ def test_what_a_page_has_checkpointed_survives_a_failure_and_is_gone_after_succe
     assert (folder / "state").read_text() == "half"
     assert "1 run, 1 up to date" in ran.hier("run").stdout, "the second run finds what the first one left"
     assert list(ran.working.iterdir()) == [] and not folder.exists()
-
-
-def test_a_killed_warm_process_is_a_failure_of_its_page_only(asleep, eventually):
-    toy, driver = asleep
-    toy.add_page("more")
-    warm, _, _ = chain(driver)
-    warm.kill()
-    said, complaint = driver.communicate(timeout=30)
-    assert driver.returncode == 1 and "1 up to date, 1 failed" in said
-    assert complaint.startswith("failed: toy/sleeps: the process that runs pages ended")
-    eventually(lambda: not toy.processes(), "the page and its kernel are gone", seconds=10)
 
 
 DETACHED = {
