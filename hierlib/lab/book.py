@@ -34,13 +34,13 @@ def render(
     project: Project, registry: dict[str, Paper], pages: list[Page], jobs: list[Job], say: Callable[[str], None]
 ) -> Path:
     """Build `_build/html` and return the address of its front page."""
+    if not (project.root / "_toc.yml").exists():
+        raise UserError("there is no _toc.yml in the book's folder, so jupyter-book does not know which pages to render")
     executed = {}
     for page, job in zip(pages, jobs, strict=True):
         executed[page.id] = refresh_pair(project, page, job)
         if executed[page.id] is None:
             say(f"{page.id} has no {job.profile} run of the present code: its page shows no numbers (hier run {page.id})")
-    if not (project.root / "_toc.yml").exists():
-        raise UserError("there is no _toc.yml in the book's folder, so jupyter-book does not know which pages to render")
     vendor_mathjax(project)
     reports.write(project, registry, jobs, executed, kept_records(project, pages))
     write_api(project)

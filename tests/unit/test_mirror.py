@@ -1,11 +1,11 @@
-"""`tests/unit` mirrors the package: a module of mathematics and its tests have the same name and place, one to one."""
+"""`tests/unit` mirrors the package, one to one; only the tests of `lab` go by what a user meets, not by module."""
 
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("data", "nets", "targets", "kernels", "theory", "train", "measures", "papers")
+FOLDERS = ("data", "nets", "targets", "kernels", "theory", "train", "measures", "figures", "papers")
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

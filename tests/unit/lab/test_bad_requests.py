@@ -38,6 +38,7 @@ MISTAKES = {
     "too few seeds": ("accept --seeds 0,1", "--seeds 0,1: a tolerance needs at least five seeds"),
     "seeds that are no numbers": ("accept --seeds 0,1,2,3,x", "write whole numbers with commas, for example 0,1,2,3,4"),
     "an unknown claim for a page": ("new toy/fig3", "there is no claim 'toy/fig3'; did you mean 'toy/fig2'?"),
+    "a book without contents": ("book", "there is no _toc.yml in the book's folder"),
     "a page that exists": ("new toy/thm1", "toy/thm1 has a page already: notebooks/toy/squares.md"),
 }
 
