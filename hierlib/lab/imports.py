@@ -7,12 +7,14 @@ changed formula re-runs exactly the pages that use its module.
 
 import ast
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hierlib.files import write_text
 from hierlib.lab.project import UserError
 
 ASSETS = (".js", ".css", ".html")
@@ -43,7 +45,9 @@ def imported_modules(cells: Iterable[str], package: Path) -> list[Module]:
     """
     tree = parsed(cell for cell in cells if "import" in cell or cell.lstrip().startswith("%%"))
     found: dict[str, Module] = {}
-    waiting = list(package_files(package) if tree is None else _mentioned(tree, package))
+    waiting = (
+        list(package_files(package)) if tree is None else [f for dotted in _dotted(tree) for f in _files(dotted, package)]
+    )
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -99,15 +103,47 @@ def read_module(name: str, package: Path) -> Module:
 
 @cache
 def _read_module(name: str, files: tuple[tuple[str, int], ...], package: Path) -> Module:
-    module, *assets = (Path(file).read_bytes() for file, _ in files)
+    content = [Path(file).read_bytes() for file, _ in files]
+    known = hashlib.sha256(b"\0".join(content)).hexdigest()
+    if known not in memory:
+        try:
+            tree = without_docstrings(ast.parse(content[0]))
+        except (SyntaxError, ValueError) as error:
+            raise UserError(f"{package.name}/{name}, line {getattr(error, 'lineno', 1)}: not valid Python") from None
+        total = hashlib.sha256(meaning(tree).encode())
+        for asset in content[1:]:
+            total.update(asset)
+        memory[known] = [total.hexdigest(), *sorted(set(_dotted(tree)))]
+    digest, *mentioned = memory[known]
+    return Module(name, frozenset(file for dotted in mentioned for file in _files(dotted, package)), digest)
+
+
+# What was read before, by content: the digest of the files of a module -> the digest of its meaning, and what it mentions.
+memory: dict[str, list[str]] = {}
+
+
+def recall(file: Path) -> None:
+    """Take over what earlier processes read; a line is found by content, so it may be missing but never outdated."""
     try:
-        tree = without_docstrings(ast.parse(module))
-    except (SyntaxError, ValueError) as error:
-        raise UserError(f"{package.name}/{name}, line {getattr(error, 'lineno', 1)}: not valid Python") from None
-    total = hashlib.sha256(meaning(tree).encode())
-    for content in assets:
-        total.update(content)
-    return Module(name, frozenset(_mentioned(tree, package)), total.hexdigest())
+        stored = json.loads(file.read_bytes())
+        if stored["reader"] == _reader():
+            memory.update(stored["modules"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # then the modules are read again
+
+
+def keep(file: Path) -> None:
+    """Leave what was read to the next process, which then answers half a second earlier."""
+    try:
+        write_text(file, json.dumps({"reader": _reader(), "modules": memory}))
+    except OSError:  # a full or read-only disk is a reason to be slower, not to stop
+        pass
+
+
+@cache
+def _reader() -> str:
+    """A digest of this file: another way of reading gives other meanings."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 def _modified(file: str) -> int:
@@ -126,23 +162,22 @@ def _statements(node: Any) -> Iterator[ast.AST]:
             yield from _statements(statement)
 
 
-def _mentioned(tree: ast.Module, package: Path) -> Iterator[str]:
-    there = package_files(package)
+def _dotted(tree: ast.Module) -> Iterator[str]:
+    """Every name that a piece of code imports, in full; some are modules, some are names in modules."""
     for node in _statements(tree):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _files(alias.name, package, there)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from _files(node.module, package, there)
-            for alias in node.names:  # `from package.folder import module`
-                yield from _files(f"{node.module}.{alias.name}", package, there)
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _files(dotted: str, package: Path, there: frozenset[str]) -> Iterator[str]:
+def _files(dotted: str, package: Path) -> Iterator[str]:
     """The module and the `__init__.py` of every package above it; nothing for names that are not modules of ours."""
     head, *rest = dotted.split(".")
     if head != package.name:
         return
+    there = package_files(package)
     yield "__init__.py"
     for depth, part in enumerate(rest):
         above = "".join(f"{name}/" for name in rest[:depth])

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,9 +66,17 @@ def numbers_key(project: Project, job: Job) -> str:
 
 
 def pins(project: Project, names: tuple[str, ...]) -> list[str]:
-    """The lines `name==version` of the lock files for these packages."""
-    text = "".join(lock.read_text() for lock in project.locks if lock.exists())
-    return [found[0] for name in names if (found := re.search(rf"^{name}==[\w.]+", text, re.MULTILINE))]
+    """What the lock files say about these packages, as `name==version`."""
+    pinned: dict[str, str] = {}
+    for lock in filter(Path.exists, project.locks):
+        pinned |= _read_lock(lock, lock.stat().st_mtime_ns)
+    return [pinned[name] for name in names if name in pinned]
+
+
+@cache
+def _read_lock(lock: Path, modified: int) -> dict[str, str]:
+    """By name, the lines `name==version` of a lock file."""
+    return {found[1]: found[0] for found in re.finditer(r"^([\w-]+)==[\w.]+", lock.read_text(), re.MULTILINE)}
 
 
 def _draws(path: str) -> bool:

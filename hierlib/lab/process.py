@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 import psutil
 
 from hierlib.data.catalogue import DataError, damaged
-from hierlib.data.fetch import fetch
 from hierlib.files import write_text
 from hierlib.lab.job import Job
 from hierlib.lab.record import RunFolder
@@ -57,8 +56,7 @@ class Slot:
         """Run a page in its folder. When time is up or nobody wants it any more, stop it and all it started."""
         page, started = attempt.job.page, time.monotonic()
         try:
-            for name in filter(damaged, attempt.job.data):  # on the machine of a cluster; here the driver has seen to it
-                fetch(name, say=lambda line: None)
+            _fetch(attempt.job.data)  # on the machine of a cluster; here the driver has seen to it
             attempt.folder.path.mkdir(parents=True, exist_ok=True)
             extra = {"commit": attempt.commit, "threads": self.threads, "numbers_key": attempt.numbers_key}
             order = attempt.job._asdict() | extra | {"checkpoints": str(attempt.checkpoints)}
@@ -141,6 +139,13 @@ def _forget_empty(checkpoints: Path) -> None:
     """A page that saved nothing leaves no folder for checkpoints behind."""
     if [path.name for path in checkpoints.glob("*")] == [RunFolder(checkpoints).job.name]:
         shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _fetch(names: list[str]) -> None:
+    for name in filter(damaged, names):
+        from hierlib.data.fetch import fetch
+
+        fetch(name, say=lambda line: None)
 
 
 def _last_line(errors: Path) -> str:

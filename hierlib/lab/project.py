@@ -22,6 +22,7 @@ class Project:
         self.runs = self.build / "runs"
         self.failed = self.build / "failed"
         self.checkpoints = self.build / "checkpoints"  # of pages that were interrupted, by key
+        self.meanings = self.build / "meanings.json"  # what `hier` has read of the package, to be faster the next time
         self.numbers = root / "tests" / "numbers"
         self.kept = root / "book" / "records"  # records of `paper` runs, committed with their provenance
 

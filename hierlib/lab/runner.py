@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hierlib.data.catalogue import DataError, damaged
-from hierlib.data.fetch import fetch
 from hierlib.files import write_text
 from hierlib.lab.job import Job, numbers_key
 from hierlib.lab.process import Attempt, Outcome, Slot
@@ -127,6 +126,8 @@ def absent_data(jobs: list[Job]) -> Iterator[Event]:
 
 def fetch_data(jobs: list[Job]) -> dict[str, str]:
     """Fetch what the jobs need and is not there, each set once; returns the sentence of every set that cannot be had."""
+    from hierlib.data.fetch import fetch  # brings numpy along, which `hier` does without when nothing is to be run
+
     unavailable = {}
     for name in dict.fromkeys(name for job in jobs for name in job.data if damaged(name)):
         try:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from hierlib.lab import imports
 from hierlib.lab.job import Job, make_job
 from hierlib.lab.page import Page, load_pages, page_names
 from hierlib.lab.parameters import read_assignments
@@ -46,7 +47,12 @@ def load(project: Project, claims: list[str] | None = None) -> tuple[dict[str, P
 def jobs_for(project: Project, pages: list[Page], request: Request, here: bool = True) -> list[Job]:
     """Settle the parameters of every page before anything runs. `here`: on this machine, which must have the device."""
     check_device(request.device, here)
-    return [request.job(project, page) for page in pages]
+    imports.recall(project.meanings)
+    before = len(imports.memory)
+    jobs = [request.job(project, page) for page in pages]
+    if len(imports.memory) > before:
+        imports.keep(project.meanings)
+    return jobs
 
 
 def check_device(device: str, here: bool) -> None:

@@ -42,7 +42,7 @@ def test_a_full_disk_fails_the_page_and_leaves_no_half_written_record(toy):
     toy.add_page("large", "print('x' * 100_000)")
     done = toy.hier("run", "toy/large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)))
     assert (done.returncode, done.stderr) == (1, "failed: toy/large: File too large\n")
-    assert not [name for name in toy.files() if name.startswith("_build/") and name.endswith((".json", ".ipynb"))]
+    assert not [name for name in toy.files() if name.startswith("_build/runs/") and name.endswith((".json", ".ipynb"))]
     assert toy.hier("run", "toy/large").returncode == 0
     assert read_record(toy.records("large")[0]) is not None
 

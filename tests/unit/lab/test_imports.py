@@ -2,6 +2,7 @@
 
 import pytest
 
+from hierlib.lab import imports
 from hierlib.lab.imports import imported_modules, meaning, modules_digest, package_digest, parsed
 from hierlib.lab.project import UserError
 
@@ -136,3 +137,37 @@ def test_a_module_that_is_not_python_is_named_with_its_line(package):
     (package / "alone.py").write_text("x = 1\nx = = 2\n")
     with pytest.raises(UserError, match=r"package/alone\.py, line 2: not valid Python"):
         digest(package, "import package.alone")
+
+
+@pytest.fixture
+def forgetful(monkeypatch):
+    """As a new process: nothing was read yet."""
+
+    def forget():
+        imports.memory.clear()
+        imports._read_module.cache_clear()
+
+    monkeypatch.setattr(imports, "memory", {})
+    imports._read_module.cache_clear()
+    return forget
+
+
+def test_what_was_read_is_left_to_the_next_process(package, tmp_path, forgetful, monkeypatch):
+    file, code = tmp_path / "meanings.json", "from package.nets.wide import f"
+    first = digest(package, code), found(package, code)
+    imports.keep(file)
+    forgetful()
+    imports.recall(file)
+    monkeypatch.setattr(imports, "meaning", lambda node: pytest.fail("it was read before"))
+    assert (digest(package, code), found(package, code)) == first
+    (package / "nets" / "wide.py").write_text(TREE["nets/wide.py"] + "edited = 1\n")
+    with pytest.raises(pytest.fail.Exception):
+        digest(package, code)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"reader": "another", "modules": {"x": ["y"]}}', '{"reader": 1}'])
+def test_what_another_reader_or_nobody_wrote_is_not_believed(tmp_path, forgetful, content):
+    file = tmp_path / "meanings.json"
+    file.write_text(content)
+    imports.recall(file)
+    assert imports.memory == {}

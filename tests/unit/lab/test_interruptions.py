@@ -109,7 +109,7 @@ def test_what_a_page_has_checkpointed_survives_a_failure_and_is_gone_after_succe
         "import os, pathlib\n"
         "kept = pathlib.Path(os.environ['HIERLIB_CHECKPOINTS']) / 'state'\n"
         "if not kept.is_file():\n"
-        "    kept.parent.mkdir(parents=True)\n"
+        "    kept.parent.mkdir(exist_ok=True)\n"
         "    kept.write_text('half')\n"
         "    raise RuntimeError('interrupted')",
     )
