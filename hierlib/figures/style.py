@@ -5,6 +5,7 @@ overlay(ax, k, predicted, measured)
 publish(fig, "loss-curves")               # hierlib.figures.data_link
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,8 @@ STYLE: Any = {
 def panels(count: int, width: float = 4.6, height: float = 3.5, **options: Any) -> tuple[Figure, Any]:
     """A row of `count` axes in the book's style; a single Axes when there is one."""
     mpl.rcParams.update(STYLE)
+    # matplotlib says so when a second has passed, which on a busy machine it does; a warning would end up on the page.
+    warnings.filterwarnings("ignore", message="Creating legend with loc")
     return plt.subplots(1, count, figsize=(max(width * count, 6.0 if count == 1 else 0), height), **options)
 
 
