@@ -119,7 +119,7 @@ def remote(job: Job, key: str, timeout: float, commit: str, driver: Setup) -> tu
     job, driver = Job(*job), Setup(*driver)
     if difference := setup_here().differs_from(driver):
         return Outcome("failed", f"{job.page}: refused by a worker that has {difference}", 0.0), {}
-    slot = Slot(threads=1)
+    slot = Slot(threads=1, warm=False)
     with tempfile.TemporaryDirectory() as folder:
         run, checkpoints = RunFolder(Path(folder) / "run"), Path(folder) / "checkpoints"
         try:

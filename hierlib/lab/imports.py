@@ -120,6 +120,7 @@ def _read_module(name: str, files: tuple[tuple[str, int], ...], package: Path) -
 
 # What was read before, by content: the digest of the files of a module -> the digest of its meaning, and what it mentions.
 memory: dict[str, list[str]] = {}
+recalled: set[str] = set()
 
 
 def recall(file: Path) -> None:
@@ -128,12 +129,15 @@ def recall(file: Path) -> None:
         stored = json.loads(file.read_bytes())
         if stored["reader"] == _reader():
             memory.update(stored["modules"])
+            recalled.update(stored["modules"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # then the modules are read again
 
 
 def keep(file: Path) -> None:
     """Leave what was read to the next process, which then answers half a second earlier."""
+    if memory.keys() <= recalled:
+        return
     try:
         write_text(file, json.dumps({"reader": _reader(), "modules": memory}))
     except OSError:  # a full or read-only disk is a reason to be slower, not to stop

@@ -46,10 +46,11 @@ class Attempt(NamedTuple):
 
 
 class Slot:
-    """Room for one page at a time, with a given number of threads."""
+    """Room for one page at a time, with a given number of threads; `warm` pays when several pages will come."""
 
-    def __init__(self, threads: int):
+    def __init__(self, threads: int, warm: bool):
         self.threads = threads
+        self.words = ["warm"] if warm else []
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self, attempt: Attempt, cancelled: Callable[[], bool]) -> Outcome:
@@ -103,7 +104,7 @@ class Slot:
             keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
             quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "JUPYTER_PLATFORM_DIRS": "1", "TQDM_DISABLE": "1"}
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "hierlib.lab.worker"],
+                [sys.executable, "-m", "hierlib.lab.worker", *self.words],
                 env=os.environ | count | keep | quiet | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

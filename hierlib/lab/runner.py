@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 from hierlib.data.catalogue import DataError, damaged
 from hierlib.files import write_text
+from hierlib.lab import imports
 from hierlib.lab.job import Job, numbers_key
 from hierlib.lab.process import Attempt, Outcome, Slot
 from hierlib.lab.project import Project
@@ -50,6 +51,7 @@ Backend = Callable[[Project, Path, list[Job], Settings], Iterator[Event]]
 
 def run(project: Project, jobs: Iterable[Job], backend: Backend, settings: Settings) -> Iterator[Event]:
     """Bring every job up to date and report as it goes. Successes are stored at once."""
+    imports.keep(project.meanings)
     due = []
     for job in jobs:
         if not settings.force and stored_record(project, job) is not None:
@@ -84,7 +86,7 @@ def local(count: int) -> Backend:
         threads = max(1, (os.cpu_count() or 1) // at_once)
         slots: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         for _ in range(at_once):
-            slots.put(Slot(threads))
+            slots.put(Slot(threads, warm=len(waiting) > at_once))
         stopped, commit = threading.Event(), commit_of(project)
         running: dict[Future[Outcome], tuple[Job, RunFolder]] = {}
 

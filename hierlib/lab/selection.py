@@ -48,11 +48,7 @@ def jobs_for(project: Project, pages: list[Page], request: Request, here: bool =
     """Settle the parameters of every page before anything runs. `here`: on this machine, which must have the device."""
     check_device(request.device, here)
     imports.recall(project.meanings)
-    before = len(imports.memory)
-    jobs = [request.job(project, page) for page in pages]
-    if len(imports.memory) > before:
-        imports.keep(project.meanings)
-    return jobs
+    return [request.job(project, page) for page in pages]
 
 
 def check_device(device: str, here: bool) -> None:

@@ -1,10 +1,10 @@
-"""The child half of a page's process: `python -m hierlib.lab.worker`, a warm process that forks one process per page.
+"""The child half of a page's process: `python -m hierlib.lab.worker`, a process that forks one process per page.
 
-It imports once what nearly every page imports (seconds of CPU), and then reads from its standard input one folder per
-line, each with a job. For each it forks: the child runs the page with papermill, in a kernel that is forked before
-anything else happens, and leaves the executed notebook and a sealed record in the folder. The parent never imports
-`hierlib`'s mathematics, draws nothing and runs no page itself, so every page starts from the same clean state, in a
-process and a kernel of its own. For each page it answers one line of JSON: the exit code and, after a failure, one
+When several pages are to come it imports once what nearly every page imports (seconds of CPU). Then it reads from its
+standard input one folder per line, each with a job. For each it forks: the child runs the page with papermill, in a kernel
+that is forked before anything else happens, and leaves the executed notebook and a sealed record in the folder. The parent
+never imports `hierlib`'s mathematics, draws nothing and runs no page itself, so every page starts from the same clean state,
+in a process and a kernel of its own. For each page it answers one line of JSON: the exit code and, after a failure, one
 sentence. It stops everything below it when a page is done, and itself too when its own parent is gone.
 
 Fork after import is safe here because importing starts no thread that computes; where it may not be (macOS), nothing is
@@ -46,10 +46,14 @@ class PageFailed(Exception):
     """One sentence that says why a page has no result."""
 
 
-def serve() -> None:
-    """Run the pages whose folders come in, one after the other, until there is nobody to send more."""
+def serve(warm: bool) -> None:
+    """Run the pages whose folders come in, one after the other, until there is nobody to send more.
+
+    `warm`: there will be several, so what most of them import is imported here, once. A single page imports what it needs.
+    """
     if LINUX:
         ctypes.CDLL(None).prctl(SUBREAPER, 1)
+    if LINUX and warm:
         for name in WARM:
             importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -169,14 +173,14 @@ class Kernel:
     def _body(self, hear: Any) -> None:
         self.tell.close()
         os.setsid()
+        from ipykernel.kernelapp import IPKernelApp  # while the page's process reads the page
+
         try:
             words, folder, environment = hear.recv()
         except EOFError:  # the page's process is gone
             return
         os.chdir(folder)
         os.environ.update(environment)
-        from ipykernel.kernelapp import IPKernelApp
-
         sys.argv = words
         app = IPKernelApp.instance()
         app.initialize(words[1:])
@@ -246,4 +250,4 @@ def die_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(warm=sys.argv[1:] == ["warm"])

@@ -145,9 +145,11 @@ def forgetful(monkeypatch):
 
     def forget():
         imports.memory.clear()
+        imports.recalled.clear()
         imports._read_module.cache_clear()
 
     monkeypatch.setattr(imports, "memory", {})
+    monkeypatch.setattr(imports, "recalled", set())
     imports._read_module.cache_clear()
     return forget
 
