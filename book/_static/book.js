@@ -1,28 +1,51 @@
-// The ledger: filter by words, paper and verdict; sort by a click on a column.
+// Tables and lists with a filter above them (ledger, errata); formulas of long tables when they come into view.
 document.addEventListener("DOMContentLoaded", () => {
-  const table = document.getElementById("hl-ledger");
-  if (!table) return;
-  const body = table.tBodies[0], rows = [...body.rows];
-  const fields = ["words", "paper", "verdict"].map((name) => document.getElementById("hl-" + name));
-  const count = document.getElementById("hl-count");
+  const form = document.querySelector("form.hl-filter");
+  const table = document.querySelector("table.hl-filtered");
+  const rows = table ? [...table.tBodies[0].rows] : [...document.querySelectorAll(".hl-erratum")];
+  if (form && rows.length) filterWith(form, rows, table ? "claims" : "errata");
+  if (table) sortBy(table, rows);
+  if (table && table.classList.contains("hl-lazy")) typesetInView(table, rows);
+});
+
+// The fields of the form decide which rows are shown; their state is kept in the address, so that it can be shared.
+function filterWith(form, rows, what) {
+  const fields = [...form.elements].filter((field) => field.name);
+  const count = form.querySelector("output");
+  const value = (row, name) => row.dataset[name] ??
+    ([...row.classList].find((word) => word.startsWith(`hl-${name}-`)) || "").slice(name.length + 4);
   // Formulas become markup once MathJax has run: keep the words as they are written.
-  rows.forEach((row) => { row.dataset.words = row.textContent.toLowerCase(); });
+  const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+
+  const asked = new URLSearchParams(location.search);
+  fields.forEach((field) => { if (asked.has(field.name)) field.value = asked.get(field.name); });
 
   const filter = () => {
-    const [words, paper, verdict] = fields.map((field) => field.value.trim());
     let shown = 0;
     for (const row of rows) {
-      const fits = words.toLowerCase().split(/\s+/).every((word) => row.dataset.words.includes(word));
-      row.hidden = !(fits && (!paper || row.dataset.paper === paper) && (!verdict || row.dataset.verdict === verdict));
+      row.hidden = !fields.every((field) => {
+        const wanted = field.value.trim().toLowerCase();
+        if (field.name === "words") return wanted.split(/\s+/).every((word) => words.get(row).includes(word));
+        return !wanted || value(row, field.name) === field.value;
+      });
       shown += !row.hidden;
     }
-    count.value = `${shown} of ${rows.length} claims`;
+    count.value = `${shown} of ${rows.length} ${what}`;
+    const state = new URLSearchParams();
+    fields.forEach((field) => {
+      const standard = field.tagName === "SELECT" ? field.options[0].value : "";
+      if (field.value !== standard) state.set(field.name, field.value);
+    });
+    history.replaceState(null, "", `${location.pathname}${state.size ? `?${state}` : ""}${location.hash}`);
   };
   fields.forEach((field) => field.addEventListener("input", filter));
+  filter();
+}
 
+function sortBy(table, rows) {
   const key = (row, column) => {
     const text = row.cells[column].textContent.trim(), number = parseFloat(text);
-    return column >= 4 && !Number.isNaN(number) ? number : text;
+    return /^[-−\d.]/.test(text) && !Number.isNaN(number) ? number : text;
   };
   [...table.tHead.rows[0].cells].forEach((head, column) => head.addEventListener("click", () => {
     const down = head.getAttribute("aria-sort") === "ascending";
@@ -33,6 +56,16 @@ document.addEventListener("DOMContentLoaded", () => {
       const way = typeof a === typeof b ? (a > b) - (a < b) : typeof a === "number" ? -1 : 1;
       return down ? -way : way;
     });
-    body.append(...order.map(([, row]) => row));
+    table.tBodies[0].append(...order.map(([, row]) => row));
   }));
-});
+}
+
+// Typesetting some hundred formulas takes seconds: each row waits until somebody sees it.
+function typesetInView(table, rows) {
+  const watch = new IntersectionObserver((seen) => {
+    const arrived = seen.filter((entry) => entry.isIntersecting).map((entry) => entry.target);
+    arrived.forEach((row) => { watch.unobserve(row); row.classList.add("tex2jax_process", "mathjax_process"); });
+    if (arrived.length) MathJax.startup.promise.then(() => MathJax.typesetPromise(arrived));
+  }, { rootMargin: "400px" });
+  rows.forEach((row) => watch.observe(row));
+}

@@ -1,10 +1,10 @@
-"""A figure on its page, with the numbers that are plotted in it as a CSV link below."""
+"""A figure on its page, sharp at every size, with the numbers that are plotted in it as a CSV link below."""
 
 import base64
 import csv
 import io
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,6 +15,8 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
 Rows = Iterator[tuple[str, Any, Any]]  # series, x, y
+MOST_ROWS = 4000  # of a CSV; what is denser is thinned
+HEAVY = 300_000  # bytes of an SVG from which on a picture is the lighter thing
 
 
 def publish(fig: Figure, name: str) -> None:
@@ -24,12 +26,34 @@ def publish(fig: Figure, name: str) -> None:
     content = io.StringIO()
     writer = csv.writer(content)
     writer.writerow(["panel", "series", "x", "y"])
-    writer.writerows(plotted(fig))
+    writer.writerows(thinned(list(plotted(fig))))
     encoded = base64.b64encode(content.getvalue().encode()).decode()
     link = f"<a download='{name}.csv' href='data:text/csv;base64,{encoded}'>Plotted data (CSV)</a>"
-    display(fig)
+    display(pictures(fig), raw=True)
     display(HTML(f"<p class='hl-data'>{link}</p>"))
     plt.close(fig)
+
+
+def pictures(fig: Figure) -> dict[str, str]:
+    """The figure by media type: an SVG where it is light, and a PNG, twice as fine where it has to stand for the SVG."""
+    drawing = io.BytesIO()
+    with plt.rc_context({"svg.hashsalt": "hierlib"}):  # the same figure gives the same file
+        fig.savefig(drawing, format="svg", bbox_inches="tight", metadata={"Date": None})
+    heavy = drawing.tell() > HEAVY
+    pixels = io.BytesIO()
+    fig.savefig(pixels, format="png", bbox_inches="tight", dpi=(2 if heavy else 1) * fig.dpi)
+    shown = {"image/png": base64.b64encode(pixels.getvalue()).decode()}
+    return shown if heavy else {"image/svg+xml": drawing.getvalue().decode()} | shown
+
+
+def thinned(rows: list[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, str, str, str]]:
+    """The rows with six digits; of more than a few thousand, every so many of each series, and its last."""
+    every = -(-len(rows) // MOST_ROWS)
+    for _, series in groupby(rows, key=lambda row: row[:2]):
+        points = list(series)
+        kept = points[::every] + (points[-1:] if (len(points) - 1) % every else [])
+        for panel, name, x, y in kept:
+            yield panel, name, x if isinstance(x, str) else f"{x:.6g}", f"{y:.6g}"
 
 
 def plotted(fig: Figure) -> Iterator[tuple[str, str, Any, Any]]:

@@ -18,13 +18,14 @@ from nbformat import NotebookNode
 from hierlib.files import write_text
 from hierlib.lab import reports
 from hierlib.lab.api import api_files
-from hierlib.lab.job import PACKAGE, Job, make_job, numbers_key
+from hierlib.lab.job import PACKAGE, Job
+from hierlib.lab.layout import parts
 from hierlib.lab.page import Page
 from hierlib.lab.project import Project, UserError
-from hierlib.lab.record import read_record
+from hierlib.lab.record import short
 from hierlib.lab.registry import Paper
-from hierlib.lab.reports import Kept
-from hierlib.lab.store import run_folder, stored_record
+from hierlib.lab.state import State, state_of
+from hierlib.lab.store import run_folder
 
 # What a page with maths needs of MathJax: 2 of the 30 MB that the package carries.
 MATHJAX = ("tex-mml-chtml.js", "output/chtml/fonts", "input/tex/extensions")
@@ -36,13 +37,16 @@ def render(
     """Build `_build/html` and return the address of its front page."""
     if not (project.root / "_toc.yml").exists():
         raise UserError("there is no _toc.yml in the book's folder, so jupyter-book does not know which pages to render")
+    states = [state_of(project, page, job) for page, job in zip(pages, jobs, strict=True)]
     executed = {}
-    for page, job in zip(pages, jobs, strict=True):
-        executed[page.id] = refresh_pair(project, page, job)
-        if executed[page.id] is None:
-            say(f"{page.id} has no {job.profile} run of the present code: its page shows no numbers (hier run {page.id})")
+    for state in states:
+        page = state.page.id
+        executed[page] = refresh_pair(project, state, registry[page.partition("/")[0]])
+        if executed[page] is None:
+            say(f"{page} has no {state.job.profile} run of the present code: its page shows no numbers (hier run {page})")
     vendor_mathjax(project)
-    reports.write(project, registry, jobs, executed, kept_records(project, pages))
+    write_values(project, states)
+    reports.write(project, registry, states, executed)
     write_api(project)
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
@@ -53,38 +57,34 @@ def render(
     return project.build / "html" / "index.html"
 
 
-def kept_records(project: Project, pages: list[Page]) -> dict[str, Kept]:
-    """The committed records of full-size runs by page, each with the word whether the present code gives its numbers."""
-    kept = {}
-    for page in pages:
-        if record := read_record(project.kept / "paper" / f"{page.id}.json", alone=True):
-            device = {name: value for name, value in record.parameters.items() if name == "device"}
-            present = numbers_key(project, make_job(project, page, "paper", device))
-            kept[page.id] = Kept(record, current=record.numbers_key == present)
-    return kept
+def write_values(project: Project, states: list[State]) -> None:
+    """Every number that prose may quote with the role `value`, as text."""
+    values: dict[str, str] = {}
+    for state in states:
+        for record in [*([state.record] if state.record else []), *(k.record for k in state.kept)]:
+            size = "" if record is state.record else f"@{record.profile}"
+            values |= {f"{record.page} {check.name}{size}": short(check.value) for check in record.checks}
+    absent = [state.page.id for state in states if state.record is None]
+    write_text(project.build / "values.json", json.dumps({"values": values, "not run": absent}))
 
 
-def refresh_pair(project: Project, page: Page, job: Job) -> NotebookNode | None:
+def refresh_pair(project: Project, state: State, paper: Paper) -> NotebookNode | None:
     """Write `<page>.ipynb` beside the text: prose and code from the text, outputs from the stored run if there is one.
 
     Returns the executed notebook, or None when the page was not run with the present code.
     """
+    page, executed = state.page, None
     pair, path = jupytext.reads(page.text, fmt="md:myst"), page.path.with_suffix(".ipynb")
-    executed = None
-    if record := stored_record(project, job):
-        executed = nbformat.read(run_folder(project, job).notebook_of(record), as_version=4)
+    if state.record:
+        executed = nbformat.read(run_folder(project, state.job).notebook_of(state.record), as_version=4)
         pair = combine_inputs_with_outputs(pair, executed)
-        settings = ", ".join(f"{name} = {value}" for name, value in job.parameters.items())
-        said = f"```{{div}} hl-run\nRun at profile **{job.profile}** with {settings}.\n```"
-    else:
-        absent = f"This page has not been run at profile {job.profile} with the present code: it shows no numbers."
-        said = f"```{{warning}}\n{absent}\n```"
     for number, cell in enumerate(pair.cells):  # ids and times that change from run to run would change the file
         cell["id"] = f"cell-{number}"
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
     pair.metadata.pop("papermill", None)
-    pair.metadata.update(language_info={"name": "python"}, hier_run=said)  # the extension book/_ext/pages.py shows it
+    generated = parts(state, paper)
+    pair.metadata.update(language_info={"name": "python"}, hier=generated)  # the extension book/_ext/pages.py shows it
     write_text(path, json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
     # The text is the source: were its pair newer, `jupytext --sync` would write the pair over it.
     written = page.path.stat().st_mtime - 1

@@ -1,32 +1,38 @@
-"""A claim under test: named checks with a bound, controls that must break them, and the verdict.
+"""A claim under test: its hypotheses, checks that an opponent fails, controls, and the verdict that follows.
 
     claim = Claim("fine-grained/thm4.1")
-    claim.check("gap", gap, at_most=0.02)
-    claim.control("gap_without_width", narrow, breaks="gap")      # a hypothesis removed: the same check must fail
-    claim.close()                                                   # shows the table, hands the numbers to the runner
+    claim.assume("width", r"$m=\\Omega(n^7)$", at_least=1e14, here=16384)
+    claim.check("gap", gap, says="The gap is small", at_most=0.02, source="choice", because="a fiftieth of the labels",
+                opponents={"an untrained network": untrained})
+    claim.control("gap_narrow", narrow, breaks="gap", removes="the width")     # without it the same check must fail
+    claim.sanity("closed_form_error", error, at_most=1e-9, says="Both ways to compute it agree")
+    claim.close()                                                   # shows the tables, hands the numbers to the runner
 
-A page may test several registered claims. A check counts for all of them unless `of` names the ones it belongs to.
+A page may test several registered claims. A line counts for all of them unless `of` names the ones it belongs to. What
+decides, and how, stands in `hierlib.lab.verdicts`.
 """
 
-import html
 import json
 import math
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, SupportsFloat
 
 from hierlib.files import write_text
-from hierlib.lab.record import Check, Finding, RunFolder, Verdict, as_json, short
+from hierlib.lab import tables
+from hierlib.lab.record import Check, Finding, Hypothesis, Role, RunFolder, Source, Verdict, as_json, short
+from hierlib.lab.verdicts import counted, faced, satisfies, settled, verdicts_of, worst
 
 VERSIONED = ("torch", "numpy", "scipy")
+Of = str | Sequence[str] | None
 
 
 class Claim:
-    """The test of one page. Outside the runner (in a notebook by hand) it only shows the table."""
+    """The test of one page. Outside the runner (in a notebook by hand) it only shows the tables."""
 
     def __init__(self, page: str):
         self.page = page
@@ -34,88 +40,169 @@ class Claim:
         if self.run and self.run["page"] != page:
             raise ValueError(f"this page is {self.run['page']}, but its claim says {page}")
         self.claims: list[str] = list(self.run.get("claims", [])) or [page.partition("/")[2]]
+        self.first_edition: bool = self.run.get("first_edition", not self.run)  # by hand there is no registry to ask
         self.checks: list[Check] = []
+        self.hypotheses: list[Hypothesis] = []
+        self.undecidable: dict[str, str] = {}
+
+    def assume(
+        self,
+        name: str,
+        says: str,
+        *,
+        here: float | str,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        met: bool | None = None,
+        because: str = "",
+        of: Of = None,
+    ) -> None:
+        """A hypothesis of the statement: what it needs and what there is here. Numbers are compared; else `met` says it.
+
+        A hypothesis with a constant that the paper does not state ("large enough") is not met, unless the page shows that
+        nothing changes beyond the size it uses: `because` says so.
+        """
+        if sum(given is not None for given in (at_least, at_most, met)) != 1:
+            raise ValueError(f"hypothesis {name!r} needs exactly one of at_least, at_most, met")
+        if any(hypothesis.name == name for hypothesis in self.hypotheses):
+            raise ValueError(f"there are two hypotheses named {name!r}")
+        if met is not None and not because:
+            raise ValueError(f"hypothesis {name!r} says {met}, but not why: because= is missing")
+        needed, missed_by = "", None
+        if at_least is not None:
+            number, needed = float(here), f"≥ {short(at_least)}"
+            met, missed_by = number >= at_least, _factor(at_least, number)
+        elif at_most is not None:
+            number, needed = float(here), f"≤ {short(at_most)}"
+            met, missed_by = number <= at_most, _factor(number, at_most)
+        self.hypotheses.append(
+            Hypothesis(
+                name=name,
+                says=says,
+                needed=needed,
+                here=here if isinstance(here, str) else short(here),
+                met=bool(met),
+                of=self._owners(name, of),
+                missed_by=None if met else missed_by,
+                because=because,
+            )
+        )
 
     def check(
         self,
         name: str,
-        value: SupportsFloat,
+        value: SupportsFloat | Mapping[str, float],
         *,
+        says: str = "",
         at_most: float | None = None,
         at_least: float | None = None,
         below: float | None = None,
         above: float | None = None,
         within: tuple[float, float] | None = None,
+        source: Source | None = None,
+        because: str = "",
+        opponents: Mapping[str, Any] | None = None,
         paper: float | None = None,
         interval: Sequence[float] | None = None,
-        of: str | Sequence[str] | None = None,
+        predicts: float | None = None,
+        role: Role = "statement",
+        of: Of = None,
     ) -> None:
-        """State what must hold: exactly one relation. `paper` is the number the paper printed, if it printed one."""
+        """State what must hold: one sentence, exactly one relation, where its bound comes from, and who fails it.
+
+        `value` may be a mapping by cell (task, size, draw); each opponent is then one too. Only cells that every opponent
+        fails count, and the worst of them is judged. An opponent that never got there is None. `paper` is the number that
+        the paper printed, if it printed one; `predicts` the number that a law predicts, which the interval must contain.
+        """
         given = {"at_most": at_most, "at_least": at_least, "below": below, "above": above, "within": within}
         chosen = [(relation, bound) for relation, bound in given.items() if bound is not None]
         if len(chosen) != 1:
             raise ValueError(f"check {name!r} needs exactly one of {', '.join(given)}")
         relation, bound = chosen[0]
-        if isinstance(bound, tuple | list) and not bound[0] < bound[1]:
-            raise ValueError(f"check {name!r}: within needs (low, high) with low < high, got {bound}")
+        if isinstance(bound, tuple | list):
+            if not bound[0] < bound[1]:
+                raise ValueError(f"check {name!r}: within needs (low, high) with low < high, got {bound}")
+            bound = (float(bound[0]), float(bound[1]))
+            if predicts is not None and not satisfies(predicts, relation, bound):
+                raise ValueError(f"check {name!r}: the predicted {predicts} lies outside its own window {bound}")
+        known = _pair(interval)
+        self._argue(name, says, source, because, role, relation, known, predicts)
+        rivals, cells = dict(opponents or {}), None
+        if isinstance(value, Mapping):
+            cells_that_count = counted(value, rivals, relation, bound) if rivals else []
+            rivals = {
+                rival: _nearest([results[cell] for cell in cells_that_count], relation, bound)
+                for rival, results in rivals.items()
+            }
+            cells, value = (len(cells_that_count), len(value)), worst([value[c] for c in cells_that_count], relation, bound)
+        number = float(value)
+        holds = settled(number, relation, bound, known, predicts) if says else satisfies(number, relation, bound)
         self._add(
-            name,
-            "check",
-            value,
-            relation,
-            bound,
-            of,
-            paper=None if paper is None else float(paper),
-            interval=_pair(interval),
-        )
+            Check(
+                name=name, kind="check", value=number, relation=relation, bound=bound, holds=holds,  # type: ignore[arg-type]
+                of=self._owners(name, of), paper=None if paper is None else float(paper), interval=known, role=role,
+                says=says, source=source, because=because, predicts=predicts, cells=cells,
+                opponents=[faced(rival, result, relation, bound) for rival, result in rivals.items()],
+            )
+        )  # fmt: skip
 
-    def compare(
-        self, name: str, value: SupportsFloat, *, paper: float, tolerance: float, of: str | Sequence[str] | None = None
-    ) -> None:
+    def sanity(self, name: str, value: SupportsFloat, *, says: str, of: Of = None, **bound: Any) -> None:
+        """An identity, arithmetic, or anything else that is true by construction: it guards the page and decides nothing."""
+        self.check(name, value, says=says, role="sanity", of=of, **bound)
+
+    def compare(self, name: str, value: SupportsFloat, *, paper: float, tolerance: float, of: Of = None) -> None:
         """Our number beside the paper's: holds when they differ by at most `tolerance`, which must be positive."""
         if not tolerance > 0:
             raise ValueError(f"comparison {name!r} needs a positive tolerance, got {tolerance}")
-        self._add(name, "comparison", value, "within", (paper - tolerance, paper + tolerance), of, paper=float(paper))
+        number, bound = float(value), (paper - tolerance, paper + tolerance)
+        holds, owners = satisfies(number, "within", bound), self._owners(name, of)
+        self._add(
+            Check(
+                name=name, kind="comparison", value=number, relation="within", bound=bound, holds=holds, of=owners,
+                paper=float(paper),
+            )
+        )  # fmt: skip
 
-    def control(self, name: str, value: SupportsFloat, *, breaks: str | None = None, restores: str | None = None) -> None:
+    def control(
+        self, name: str, value: SupportsFloat, *, breaks: str | None = None, restores: str | None = None, removes: str = ""
+    ) -> None:
         """The quantity of an earlier check with one thing changed, such that its outcome must be the opposite.
 
-        `breaks` names a check that holds: without one of the hypotheses its bound must be violated. `restores` names a
-        check that fails, because what is printed is wrong: with the correction its bound must be met.
+        `breaks` names a check that holds: without the hypothesis that `removes` names its bound must be violated. `restores`
+        names a check that fails, because what is printed is wrong: with the correction that `removes` describes its bound
+        must be met.
         """
         if (breaks is None) == (restores is None):
             raise ValueError(f"control {name!r} needs exactly one of breaks, restores")
         mirrored = next((c for c in self.checks if c.name == (breaks or restores) and c.kind == "check"), None)
         if mirrored is None:
             raise ValueError(f"control {name!r} names {breaks or restores!r}, but there is no check of that name above it")
-        of = mirrored.of
-        self._add(name, "control", value, mirrored.relation, mirrored.bound, of, breaks=breaks, restores=restores)
-
-    def _add(self, name: str, kind: Any, value: SupportsFloat, relation: Any, bound: Any, of: Any, **extra: Any) -> None:
-        if any(c.name == name for c in self.checks):
-            raise ValueError(f"there are two checks named {name!r}")
-        owners = [of] if isinstance(of, str) else list(of or self.claims)
-        for owner in owners:
-            if self.run and owner not in self.claims:
-                raise ValueError(f"check {name!r} counts for {owner!r}, which the registry does not give to this page")
+        if mirrored.says and not removes:
+            raise ValueError(f"control {name!r} does not say which hypothesis it removes: removes= is missing")
         number = float(value)
-        bound = (float(bound[0]), float(bound[1])) if relation == "within" else float(bound)
-        met = satisfies(number, relation, bound)
+        met = satisfies(number, mirrored.relation, mirrored.bound)
         # Not-a-number satisfies nothing, and it is no evidence that a control failed either.
-        holds = (not met and math.isfinite(number)) if extra.get("breaks") else met
-        self.checks.append(
-            Check(name=name, kind=kind, value=number, relation=relation, bound=bound, holds=holds, of=owners, **extra)
-        )
+        holds = (not met and math.isfinite(number)) if breaks else met
+        self._add(
+            Check(
+                name=name, kind="control", value=number, relation=mirrored.relation, bound=mirrored.bound, holds=holds,
+                of=mirrored.of, breaks=breaks, restores=restores, removes=removes, role=mirrored.role,
+            )
+        )  # fmt: skip
+
+    def open(self, reason: str, of: Of = None) -> None:
+        """Nothing that we can run decides this claim, and why."""
+        self.undecidable |= dict.fromkeys(self._owners("open", of), reason)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """holds, partly or refuted for every claim; undecided without checks or when a control misses its purpose."""
+        """The verdict of every claim of the page."""
         # By hand there is no registry to ask: the claims are those that the checks name.
-        named = dict.fromkeys(owner for c in self.checks for owner in c.of)
-        claims = self.claims if self.run or not named else named
-        return {claim: verdict([c for c in self.checks if claim in c.of]) for claim in claims}
+        named = dict.fromkeys(owner for c in self.checks for owner in c.of) | dict.fromkeys(self.undecidable)
+        claims = self.claims if self.run or not named else list(named)
+        return verdicts_of(claims, self.checks, self.hypotheses, self.undecidable)
 
     def close(self) -> None:
-        """Show the verdict table and hand the result to the runner."""
+        """Show hypotheses and verdicts, and hand the result to the runner."""
         from IPython.display import HTML, display
 
         if "folder" in self.run:
@@ -123,6 +210,8 @@ class Claim:
             found = Finding(
                 checks=self.checks,
                 verdicts=self.verdicts(),
+                hypotheses=self.hypotheses,
+                undecidable=self.undecidable,
                 versions=versions(),
                 device=device_name(self.run["parameters"].get("device", "cpu")),
                 loaded=sorted(images.loaded) if images else [],
@@ -133,37 +222,37 @@ class Claim:
     def _table(self) -> str:
         parameters = self.run.get("parameters", {})
         made = f"profile {self.run['profile']}, seed {parameters['seed']}" if self.run else "run by hand"
-        kind = {"check": "", "comparison": "", "control": " <span class='hl-tag'>control</span>"}
-        rows = "".join(
-            f"<tr class='{'hl-holds' if c.holds else 'hl-fails'}'><td><code>{html.escape(c.name)}</code>{kind[c.kind]}</td>"
-            f"<td>{'–' if c.paper is None else short(c.paper)}</td><td>{short(c.value)}{_interval(c)}</td>"
-            f"<td>{html.escape(c.statement())}</td><td>{_outcome(c)}</td></tr>"
-            for c in self.checks
-        )
-        verdicts = ", ".join(f"<code>{claim}</code> <b>{v}</b>" for claim, v in self.verdicts().items())
-        made += f", {device_name(parameters.get('device', 'cpu'))}"
-        packages = ", ".join(f"{name} {number}" for name, number in versions().items())
-        return (
-            "<div class='hl-verdict'><table><thead><tr><th>quantity</th><th>paper</th><th>ours</th><th>must be</th>"
-            f"<th>holds?</th></tr></thead><tbody>{rows}</tbody></table>"
-            f"<p>Verdict: {verdicts}. <small>{made}, {packages}.</small></p></div>"
-        )
+        made += f", {device_name(parameters.get('device', 'cpu'))}, "
+        made += ", ".join(f"{name} {number}" for name, number in versions().items())
+        hypotheses = tables.hypotheses(self.hypotheses)
+        return hypotheses + tables.checks(self.checks, self.verdicts(), tables.Shown(made))
 
+    def _argue(
+        self, name: str, says: str, source: Any, because: str, role: str, relation: str, interval: Any, predicts: Any
+    ) -> None:
+        """What a check owes its reader; a page of the first edition owes it later."""
+        if not says and not self.first_edition:
+            raise ValueError(f"check {name!r} has no sentence that says what must hold: says= is missing")
+        if not says:
+            return
+        if role == "statement" and source is None:
+            raise ValueError(f"check {name!r} does not say where its bound comes from: source= is missing")
+        if source == "choice" and not because:
+            raise ValueError(f"check {name!r} has a bound of our own choice, but no reason: because= is missing")
+        if relation == "within" and interval is not None and predicts is None:
+            raise ValueError(f"check {name!r} has an interval and a window, but not the number that is predicted: predicts=")
 
-def satisfies(value: float, relation: str, bound: Any) -> bool:
-    """Whether `value relation bound` is true; false for not-a-number."""
-    if relation == "within":
-        return bool(bound[0] <= value <= bound[1])
-    tests = {"at_most": value <= bound, "at_least": value >= bound, "below": value < bound, "above": value > bound}
-    return bool(tests[relation])
+    def _add(self, check: Check) -> None:
+        if any(c.name == check.name for c in self.checks):
+            raise ValueError(f"there are two checks named {check.name!r}")
+        self.checks.append(check)
 
-
-def verdict(checks: Sequence[Check]) -> Verdict:
-    """All checks hold: holds. None: refuted. Some: partly. A control that does not come out as it must: undecided."""
-    judged = [c.holds for c in checks if c.kind != "control"]
-    if not judged or not all(c.holds for c in checks if c.kind == "control"):
-        return "undecided"
-    return "holds" if all(judged) else "partly" if any(judged) else "refuted"
+    def _owners(self, name: str, of: Of) -> list[str]:
+        owners = [of] if isinstance(of, str) else list(of or self.claims)
+        for owner in owners:
+            if self.run and owner not in self.claims:
+                raise ValueError(f"check {name!r} counts for {owner!r}, which the registry does not give to this page")
+        return owners
 
 
 def versions() -> dict[str, str]:
@@ -180,16 +269,16 @@ def device_name(device: str) -> str:
     return torch.cuda.get_device_name() if device.startswith("cuda") and torch.cuda.is_available() else device
 
 
-def _outcome(check: Check) -> str:
-    if check.breaks:
-        return "✓ fails, as it must" if check.holds else "✗ does not fail"
-    if check.restores:
-        return "✓ holds, as it must" if check.holds else "✗ still fails"
-    return "✓ holds" if check.holds else "✗ does not hold here"
+def _nearest(results: Sequence[float | None], relation: str, bound: Any) -> float | None:
+    """What the opponent achieves in the cell where it comes nearest to passing; None where it never gets there."""
+    reached = [result for result in results if result is not None]
+    if not reached or relation == "within":
+        return min(reached, key=lambda result: min(abs(result - bound[0]), abs(result - bound[1])), default=None)
+    return min(reached) if relation in ("at_most", "below") else max(reached)
 
 
-def _interval(check: Check) -> str:
-    return f" <small>[{short(check.interval[0])}, {short(check.interval[1])}]</small>" if check.interval else ""
+def _factor(larger: float, smaller: float) -> float:
+    return abs(larger / smaller) if smaller else math.inf
 
 
 def _pair(interval: Sequence[float] | None) -> tuple[float, float] | None:

@@ -1,14 +1,13 @@
 """The `hier` command."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from hierlib.lab.console import err, out, print_error, print_events, print_results
-from hierlib.lab.parameters import PROFILES
 from hierlib.lab.project import UserError, find_project, nearest
 from hierlib.lab.registry import load_registry
 from hierlib.lab.selection import Request, jobs_for, load
@@ -25,7 +24,7 @@ Claims = Annotated[
     list[str] | None,
     typer.Argument(metavar="CLAIM", help="Claims, pages or whole papers, e.g. fine-grained/thm4.1; all when omitted."),
 ]
-ProfileOption = Annotated[str, typer.Option(help="smoke (seconds), quick (the book) or paper (the paper's own sizes).")]
+ProfileOption = Annotated[str, typer.Option(help="smoke (seconds), quick (the book), long, or paper (the paper's sizes).")]
 DeviceOption = Annotated[str, typer.Option(help="cpu or cuda; pages without a device parameter stay on the CPU.")]
 
 
@@ -53,14 +52,11 @@ def run(
 
     project = find_project()
     _, pages = load(project, claims)
+    if profile == "long" and not claims:
+        pages = [page for page in pages if profile in page.profiles]
     changes = (*(parameter or []), *([] if seed is None else [f"seed={seed}"]))
     work = jobs_for(project, pages, Request(profile, device, changes), here=scheduler is None)
-    if scheduler:
-        from hierlib.lab.cluster import cluster
-
-        backend = cluster(scheduler)
-    else:
-        backend = runner.local(runner.pages_at_once(device, jobs))
+    backend = backend_for(scheduler, device, jobs)
     failed = print_events(runner.run(project, work, backend, runner.Settings(timeout, force)))
     if changes:
         print_results(project, work, tables=bool(claims))
@@ -110,13 +106,13 @@ def show(claim: Annotated[str, typer.Argument(metavar="CLAIM", help="A claim or 
         for name in page.claims:
             entry = paper.entry(name)
             out.print(f"  {entry.kind} {name} ({escape(entry.place)}), expected: {entry.expected}\n    {escape(entry.says)}")
-        table = Table("parameter", "type", "allowed", *PROFILES, "meaning")
-        values = {profile: page.values(profile, {}) for profile in PROFILES}
+        table = Table("parameter", "type", "allowed", *page.profiles, "meaning")
+        values = {profile: page.values(profile, {}) for profile in page.profiles}
         for p in page.parameters.values():
-            shown = [str(values[profile][p.name]) for profile in PROFILES]
+            shown = [str(values[profile][p.name]) for profile in page.profiles]
             table.add_row(p.name, p.type, escape(p.allowed), *map(escape, shown), escape(p.meaning))
         out.print(table)
-        for profile in PROFILES:
+        for profile in page.profiles:
             record = stored_record(project, make_job(project, page, profile, {}))
             found = f"{record.verdicts}, {record.seconds} s, {record.started}" if record else "not run"
             out.print(f"  {profile}: {escape(found)}")
@@ -149,7 +145,8 @@ def check(claims: Claims = None, profile: ProfileOption = "quick", device: Devic
 
     project = find_project()
     _, pages = load(project, claims)
-    comparisons = [compare(project, job) for job in jobs_for(project, pages, Request(profile, device))]
+    jobs = jobs_for(project, pages, Request(profile, device))
+    comparisons = [compare(project, page, job) for page, job in zip(pages, jobs, strict=True)]
     moves = [move for comparison in comparisons for move in comparison.moves]
     problems = [problem for comparison in comparisons for problem in comparison.problems]
     for comparison in comparisons:
@@ -174,28 +171,39 @@ def accept(
     claims: Claims = None,
     profile: ProfileOption = "quick",
     device: DeviceOption = "cpu",
-    seeds: Annotated[str, typer.Option(help="Seeds to calibrate on, at least five.")] = "0,1,2,3,4",
+    seeds: Annotated[
+        str, typer.Option(help="Seeds to accept on, at least five; choose settings on others.")
+    ] = "3,4,5,6,7,8",
+    stale: Annotated[bool, typer.Option("--stale", help="Only pages accepted with earlier code or not at all.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time; as for `hier run`.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Send pages to this Dask scheduler.")] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds after which a page is stopped.")] = 1800,
 ) -> None:
-    """Run pages on several seeds and store value and tolerance of every quantity.
+    """Run pages on several seeds; store value, tolerance and outcome of every check, and the verdicts over all seeds.
 
-    Refused when a seed gives another verdict than the registry expects: such a page is not ready.
+    Refused when the verdict over all seeds is not the one that the registry expects, and when a rule changed that the
+    registry's history does not tell of. Interrupted, the same command continues; the cheapest pages come first.
 
-    Example: [bold]hier accept fine-grained/thm4.1 --seeds 0,1,2,3,4[/bold]
+    Example: [bold]hier accept fine-grained/thm4.1[/bold]
     """
     from hierlib.lab import numbers, runner
 
     chosen = numbers.read_seeds(seeds)
     project = find_project()
-    _, pages = load(project, claims)
-    grid = [{s: jobs_for(project, [page], Request(profile, device, (f"seed={s}",)))[0] for s in chosen} for page in pages]
-    everything = [job for row in grid for job in row.values()]
-    backend = runner.local(runner.pages_at_once(device, jobs))
-    failed = print_events(runner.run(project, everything, backend, runner.Settings(timeout)))
-    for row in grid:
+    registry, pages = load(project, claims)
+    standard = {job.page: job for job in jobs_for(project, pages, Request(profile, device), here=scheduler is None)}
+    if stale:
+        pages = [page for page in pages if numbers.is_stale(project, standard[page.id])]
+    pages = sorted(pages, key=lambda page: numbers.last_seconds(project, standard[page.id]))
+    failed = 0
+    for page in pages:  # page by page: what is done stays done
+        requests = {s: Request(profile, device, (f"seed={s}",)) for s in chosen}
+        row = {s: jobs_for(project, [page], request, here=scheduler is None)[0] for s, request in requests.items()}
+        backend = backend_for(scheduler, device, jobs)
+        failed += print_events(runner.run(project, row.values(), backend, runner.Settings(timeout)))
         try:
-            out.print(f"accepted {project.relative(numbers.calibrate(project, row))}")
+            history = registry[page.id.partition("/")[0]].history
+            out.print(f"accepted {project.relative(numbers.calibrate(project, standard[page.id], row, history))}")
         except UserError as error:
             err.print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
             failed += 1
@@ -298,6 +306,17 @@ def clean(yes: Annotated[bool, typer.Option("--yes", help="Remove without asking
     for leftover in found:
         remove(leftover)
     out.print(f"removed {size:.1f} MB")
+
+
+def backend_for(scheduler: str | None, device: str, jobs: int | None) -> Any:
+    """Where pages run: on the cluster of that scheduler, else on this machine."""
+    from hierlib.lab import runner
+
+    if scheduler is None:
+        return runner.local(runner.pages_at_once(device, jobs))
+    from hierlib.lab.cluster import cluster
+
+    return cluster(scheduler)
 
 
 def main() -> None:

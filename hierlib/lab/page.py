@@ -1,8 +1,11 @@
 """A page: the text of a notebook, read as far as running it needs: front matter, code cells, claims.
 
-The front matter lists, under `hier`, what the profiles `smoke` and `paper` change and which data sets the page loads:
+The front matter holds, under `hier`, the answer to the page's question and its biggest surprise or caveat, what the other
+profiles change (`long` only where a page has it), and which data sets the page loads:
 
     hier:
+      answer: Yes, if the network is wide.
+      surprise: The scale that the theorem asks for is not the best one.
       data: [mnist]
       smoke: {n: 20, steps: 40}
       paper: {n: 10000, steps: 4000}
@@ -20,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from hierlib.lab.parameters import Parameter, check_profile, read_parameters, settle
+from hierlib.lab.parameters import PROFILES, Parameter, check_profile, read_parameters, settle
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.registry import Loader, Paper, Strict, line_of, parse, read_text
 
@@ -32,8 +35,11 @@ OPTIONS = re.compile(r"---\n(?P<block>.*?\n)---\n|(?P<lines>(?::[^\n]*\n)+)", re
 class FrontMatter(Strict):
     """The `hier` block at the top of a page. A name under `data` that is a parameter stands for its value."""
 
+    answer: str = ""
+    surprise: str = ""
     data: list[str] = []
     smoke: dict[str, Any] = {}
+    long: dict[str, Any] | None = None  # the largest size that two cores reach in 45 minutes
     paper: dict[str, Any] = {}
 
 
@@ -76,6 +82,12 @@ class Page(NamedTuple):
     front: FrontMatter
     parameters: dict[str, Parameter]
     claims: dict[str, str]  # claim id within the paper -> expected verdict
+    first_edition: bool  # it does not follow the rules of evidence yet
+
+    @property
+    def profiles(self) -> list[str]:
+        """The sizes at which it can be run."""
+        return [profile for profile in PROFILES if profile != "long" or self.front.long is not None]
 
     @property
     def code(self) -> list[str]:
@@ -84,6 +96,8 @@ class Page(NamedTuple):
     def values(self, profile: str, overrides: dict[str, Any]) -> dict[str, Any]:
         """Every parameter's value: the cell, then the profile, then what the user asked for."""
         check_profile(profile)
+        if profile not in self.profiles:
+            raise UserError(f"{self.id} has no profile {profile!r}; its profiles are {', '.join(self.profiles)}")
         return settle(self.parameters, (getattr(self.front, profile, {}), overrides), self.id)
 
 
@@ -124,14 +138,17 @@ def read_page(path: Path, registry: dict[str, Paper]) -> Page:
         raise UserError(f"{name}: a page has one cell tagged `parameters`, this one has {len(tagged)}")
     parameters = read_parameters(tagged[0].source, name, tagged[0].line)
     claims: dict[str, str] = {e.id: e.expected or "" for e in registry[path.parent.name].claims if e.page == path.stem}
-    for profile in ("smoke", "paper"):
-        for parameter, value in getattr(front, profile).items():
+    for profile in ("smoke", "long", "paper"):
+        for parameter, value in (getattr(front, profile) or {}).items():
             try:
                 settle(parameters, [{parameter: value}], name)
             except UserError as error:
                 line = line_of(head[1], ("hier", profile, parameter), first_line=2)
                 raise UserError(str(error).replace(name, f"{name}, line {line}", 1)) from None
-    return Page(f"{path.parent.name}/{path.stem}", path, text, cells, front, parameters, claims)
+    first_edition = path.stem in registry[path.parent.name].first_edition
+    if not first_edition and not (front.answer and front.surprise):
+        raise UserError(f"{name}: the front matter has no `answer` or no `surprise`, which its readers meet first")
+    return Page(f"{path.parent.name}/{path.stem}", path, text, cells, front, parameters, claims, first_edition)
 
 
 def code_cells(text: str, name: str) -> list[Cell]:

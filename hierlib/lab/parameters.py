@@ -1,4 +1,4 @@
-"""Parameters of a page: typed, with a meaning and a range, in three profiles.
+"""Parameters of a page: typed, with a meaning and a range, in up to four profiles.
 
 The cell tagged `parameters` holds one `name: type = value  # meaning [range]` per line. It is the `quick` profile and
 the page's own help. A range in brackets is checked before anything runs: `[1..]`, `[0..1]`, or `[cpu|cuda]` for a choice
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from hierlib.lab.project import UserError, nearest
 
-PROFILES = ("smoke", "quick", "paper")
+PROFILES = ("smoke", "quick", "long", "paper")
+KEPT = ("long", "paper")  # their records are committed
 TYPES: dict[str, type[Any]] = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 RANGE = re.compile(r"\s*\[([^\]]*)\]\s*$")
 NUMBER = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"

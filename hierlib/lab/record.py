@@ -13,15 +13,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hierlib.files import write_text
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 RELATIONS = {"at_most": "≤", "at_least": "≥", "below": "<", "above": ">", "within": "∈"}
 Relation = Literal["at_most", "at_least", "below", "above", "within"]
-Verdict = Literal["holds", "partly", "refuted", "undecided"]
+Verdict = Literal["holds", "consistent", "partly", "refuted", "open", "undecided"]
+Role = Literal["statement", "step", "ours", "sanity"]  # only what tests the statement itself decides
+Source = Literal["paper", "proof", "theory", "choice"]  # where a bound comes from
+LOOSE = 10.0  # a bound met with such a factor to spare says little
 
 
 class Model(BaseModel):
     """What is written as JSON: unknown keys are mistakes; not-a-number is written as Python reads it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
+
+
+class Opponent(Model):
+    """An object without the thing that the claim is about, sent through the same line; it must fail there."""
+
+    name: str
+    value: float | None  # None: it never got there
+    fails: bool
 
 
 class Check(Model):
@@ -38,6 +50,14 @@ class Check(Model):
     interval: tuple[float, float] | None = None
     breaks: str | None = None
     restores: str | None = None
+    role: Role = "statement"
+    says: str = ""  # one sentence; empty on a page of the first edition
+    source: Source | None = None
+    because: str = ""  # the reason for the bound
+    predicts: float | None = None  # the number that the law predicts, which an interval must contain
+    opponents: list[Opponent] = []
+    cells: tuple[int, int] | None = None  # those that count, of all there are
+    removes: str = ""  # the hypothesis that a control takes away
 
     @property
     def margin(self) -> float:
@@ -48,6 +68,19 @@ class Check(Model):
         room = self.bound - self.value if self.relation in ("at_most", "below") else self.value - self.bound
         return room / (abs(self.bound) or abs(self.value) or 1.0)
 
+    @property
+    def loose(self) -> bool:
+        """Whether the bound is met with a factor of ten to spare."""
+        if not self.holds or isinstance(self.bound, tuple) or min(self.bound, self.value) <= 0:
+            return False
+        return (self.bound if self.relation in ("at_most", "below") else self.value) > LOOSE * min(self.bound, self.value)
+
+    @property
+    def power(self) -> bool:
+        """Whether the check could have failed: somebody fails it, and where there are cells, one of them counts."""
+        beaten = bool(self.opponents) and all(opponent.fails for opponent in self.opponents)
+        return beaten and (self.cells is None or self.cells[0] > 0)
+
     def statement(self) -> str:
         """`≤ 0.02`, `∈ [-0.65, -0.35]`; a control that breaks a check states what must be violated: `not ≤ 0.02`."""
         bound = self.bound
@@ -55,11 +88,26 @@ class Check(Model):
         return f"{'not ' if self.breaks else ''}{RELATIONS[self.relation]} {shown}"
 
 
+class Hypothesis(Model):
+    """One hypothesis of a statement: what it asks for, what there is on the page, and whether that is enough."""
+
+    name: str
+    says: str
+    needed: str  # as a reader sees it; empty where the statement hides its constant
+    here: str
+    met: bool
+    of: list[str]
+    missed_by: float | None = None  # the factor by which a number falls short
+    because: str = ""
+
+
 class Finding(Model):
     """What a page hands to the process that runs it when its claim is closed."""
 
     checks: list[Check]
     verdicts: dict[str, Verdict]
+    hypotheses: list[Hypothesis] = []
+    undecidable: dict[str, str] = {}  # claims that nothing we can run decides, with the reason
     versions: dict[str, str]
     device: str
     loaded: list[str]  # the data sets that it opened
@@ -80,6 +128,8 @@ class Record(Model):
     threads: int
     checks: list[Check]
     verdicts: dict[str, Verdict]
+    hypotheses: list[Hypothesis] = []
+    undecidable: dict[str, str] = {}
     versions: dict[str, str]
     device: str
     started: str
@@ -89,7 +139,8 @@ class Record(Model):
     digest: str = ""
 
     def content_digest(self) -> str:
-        content = self.model_dump(exclude={"digest"})
+        # Without defaults: a field that a later version adds does not make an old record look damaged.
+        content = self.model_dump(exclude={"digest"}, exclude_defaults=True)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -143,7 +194,7 @@ class RunFolder(NamedTuple):
 
 
 def as_json(model: Model) -> str:
-    return json.dumps(model.model_dump(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(model.model_dump(exclude_defaults=True), indent=1, ensure_ascii=False) + "\n"
 
 
 def read_record(path: Path, alone: bool = False) -> Record | None:
@@ -160,8 +211,9 @@ def read_record(path: Path, alone: bool = False) -> Record | None:
 
 
 def short(number: float) -> str:
-    """Four digits are enough to read and to compare."""
-    return f"{float(number):.4g}".replace("-", "−")
+    """Four digits are enough to read and to compare; powers of ten as people write them: 2.551·10⁻¹⁴."""
+    digits, _, power = f"{float(number):.4g}".replace("-", "−").partition("e")
+    return digits if not power else f"{digits}·10{str(int(power.replace('−', '-'))).translate(RAISED)}"
 
 
 def _sha256(path: Path) -> str:

@@ -22,6 +22,7 @@ from hierlib.data.catalogue import DataError, damaged
 from hierlib.files import write_text
 from hierlib.lab import imports
 from hierlib.lab.job import Job, numbers_key
+from hierlib.lab.parameters import KEPT
 from hierlib.lab.process import Attempt, Outcome, Slot
 from hierlib.lab.project import Project
 from hierlib.lab.record import RunFolder
@@ -145,7 +146,7 @@ def store_or_report(project: Project, job: Job, folder: RunFolder, outcome: Outc
         try:
             folder.clear()
             store(project, job, folder, replace=force)
-            if job.standard and job.profile == "paper":
+            if job.standard and job.profile in KEPT:
                 keep_record(project, job)
             return outcome
         except OSError as error:
@@ -165,7 +166,7 @@ def store_or_report(project: Project, job: Job, folder: RunFolder, outcome: Outc
 
 def keep_record(project: Project, job: Job) -> None:
     """Records of full-size runs are worth committing: copy them out of the build folder."""
-    write_text(project.kept / "paper" / f"{job.page}.json", run_folder(project, job).record.read_text())
+    write_text(project.kept / job.profile / f"{job.page}.json", run_folder(project, job).record.read_text())
 
 
 @contextmanager

@@ -21,9 +21,12 @@ class Fit(NamedTuple):
 def loglog_slope(x: ArrayLike, y: ArrayLike) -> Fit:
     """Least-squares exponent of y in x. y may carry several repetitions per x: shape (len(x),) or (len(x), repeats).
 
-    The interval is Student's at 95 %, from the scatter of all points around the line.
+    The interval is Student's at 95 %, from the scatter of all points around the line. A value that was not reached (nan)
+    enters no fit: the slope is then nan too, and satisfies nothing.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if np.isnan(y).any():
+        return Fit(np.nan, (np.nan, np.nan), np.nan)
     if not (x > 0).all() or not (y > 0).all():
         raise ValueError("a power law needs positive x and y")
     flat_x = np.broadcast_to(x.reshape(-1, *[1] * (y.ndim - 1)), y.shape).ravel()

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -67,6 +68,8 @@ kernelspec: {{name: python3, display_name: Python 3, language: python}}
 hier:
   smoke: {{n: 2}}
   paper: {{n: 50}}
+  answer: Yes.
+  surprise: The seed hardly matters.
 ---
 # A page about {name}
 
@@ -87,8 +90,9 @@ claim = Claim("toy/{name}")
 ```
 
 ```{{code-cell}} ipython3
-claim.check("smallest", scale * n + 0.01 * seed, at_least=0)
-claim.control("smallest_without_squaring", -n, breaks="smallest")
+claim.check("smallest", scale * n + 0.01 * seed, says="Squares are not negative", at_least=0, source="paper",
+            opponents={{"cubes": -scale * n}})
+claim.control("smallest_without_squaring", -n, breaks="smallest", removes="the square")
 {close}
 ```
 """
@@ -142,7 +146,10 @@ class Toy:
     def start(self, *words: str) -> subprocess.Popen[str]:
         """The command in the background, as somebody who interrupts it needs it."""
         pipe = subprocess.PIPE
-        return subprocess.Popen([HIER, *words], cwd=self.root, env=self.environment, stdout=pipe, stderr=pipe, text=True)
+        heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731  a shell's background jobs ignore Ctrl-C
+        return subprocess.Popen(
+            [HIER, *words], cwd=self.root, env=self.environment, stdout=pipe, stderr=pipe, text=True, preexec_fn=heard
+        )
 
     def files(self) -> dict[str, bytes]:
         """The whole file tree with its content."""
