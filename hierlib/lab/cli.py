@@ -194,6 +194,8 @@ def accept(
     standard = {job.page: job for job in jobs_for(project, pages, Request(profile, device), here=scheduler is None)}
     if stale:
         pages = [page for page in pages if numbers.is_stale(project, standard[page.id])]
+        if not pages:
+            out.print("every page is accepted with the present code")
     pages = sorted(pages, key=lambda page: numbers.last_seconds(project, standard[page.id]))
     failed = 0
     for page in pages:  # page by page: what is done stays done

@@ -45,9 +45,9 @@ def write(
 
 def errata(registry: dict[str, Paper]) -> str:
     """What is printed and not right, with a link to the place `(<paper>-<erratum>)=` on the page that shows it."""
-    tested = {paper: paper.tested_errata() for paper in registry.values() if paper.tested_errata()}
-    papers = "".join(f"<option value='{paper.slug}'>{html.escape(paper.short)}</option>" for paper in tested)
-    kinds = dict.fromkeys(erratum.class_ for entries in tested.values() for erratum in entries)
+    tested = [(paper, paper.tested_errata()) for paper in registry.values() if paper.tested_errata()]
+    papers = "".join(f"<option value='{paper.slug}'>{html.escape(paper.short)}</option>" for paper, _ in tested)
+    kinds = {erratum.class_ for _, entries in tested for erratum in entries}
     classes = "".join(f"<option value='{kind}'>{words}</option>" for kind, words in CLASSES.items() if kind in kinds)
     parts = [
         ERRATA,
@@ -57,7 +57,7 @@ def errata(registry: dict[str, Paper]) -> str:
         f"<label>Class <select name='class'><option value=''>all</option>{classes}</select></label>"
         "<output></output></form>\n```\n",
     ]
-    for paper, entries in tested.items():
+    for paper, entries in tested:
         parts.append(f"\n## {plain(paper.title)}\n\n{plain(paper.authors)}, {paper.year} {{cite:p}}`{paper.cite}`\n")
         for erratum in entries:
             marks = f"hl-erratum hl-paper-{paper.slug} hl-class-{erratum.class_}"

@@ -12,33 +12,29 @@ PAGE = """\
 jupytext: {{formats: "md:myst,ipynb"}}
 kernelspec: {{name: python3, display_name: Python 3, language: python}}
 hier:
+  answer: One sentence that answers the question.
+  surprise: One sentence with the biggest surprise or caveat.
   smoke: {{n: 10}}
   paper: {{n: 10000}}
 ---
-# Ask the question this page answers
+# Ask the question this page answers?
 
-Why a reader should care, in two or three sentences.
-
-```{{prf:{block}}} {place} of {cite}
-:label: {label}
-{says}
-```
-
-**What we measure.** Name the quantity, what the claim predicts for it, and what would falsify the claim {{cite:p}}`{key}`.
+Why a reader should care, in two or three sentences of plain words {{cite:p}}`{key}`.
 
 ```{{code-cell}} ipython3
-:tags: [parameters]
+:tags: [parameters, hide-input]
 seed: int = 0        # every random draw follows from it [0..]
 n: int = 100         # training samples [2..]
 ```
 
 ```{{code-cell}} ipython3
+:tags: [hide-input]
 from hierlib.lab.claim import Claim
 from hierlib.figures.data_link import publish
 from hierlib.figures.style import panels
 
 claim = Claim("{page}")
-measured = predicted = float("nan")
+measured = predicted = untrained = without_it = float("nan")
 ```
 
 ```{{code-cell}} ipython3
@@ -48,32 +44,37 @@ mystnb:
   figure:
     name: fig-{label}
     caption: Say what to see.
+  image:
+    alt: What is seen, for somebody who cannot see it.
 ---
 fig, ax = panels(1)
 ax.plot([0, n], [0, n], label="predicted")
 publish(fig, "{name}")
 ```
 
-```{{code-cell}} ipython3
-claim.check("deviation", abs(measured - predicted), at_most=0.05)
+```{{claim}} {name}
+{says}
 ```
 
-## Take a hypothesis away
+**What we measure.** Name the quantity, what the claim predicts for it, and what would falsify the claim.
 
-Which one, and why the same check must now fail.
+One sentence on the next cell: which hypotheses are met, which check decides, who must fail it.
 
 ```{{code-cell}} ipython3
-claim.control("deviation_without_it", measured, breaks="deviation")
+claim.assume("samples", "$n$ large enough", here=n, met=False, because="the paper does not state the constant")
+claim.check("deviation", abs(measured - predicted), says="Measurement and prediction agree", at_most=0.05,
+            source="choice", because="say why", opponents={{"an untrained network": untrained}})
+claim.control("deviation_without_it", without_it, breaks="deviation", removes="name the hypothesis")
 claim.close()
 ```
 
 ## Where it breaks
 
-What the constants, the hypotheses or the small scale hide.
+What the constants, the hypotheses or the small scale hide; what the authors would reply.
 
-## Try it
+## Exercises
 
-`hier run {page} -p n=200`
+1. `hier run {page} -p n=200`. What changes? *Expect: say what.*
 """
 
 REGISTRY = """\
@@ -119,19 +120,16 @@ CONTENTS = """\
     numbered: true
     chapters:
       - file: book/{slug}
-      - file: notebooks/{slug}/thm1
+        sections:
+          - file: notebooks/{slug}/thm1
 """
 
-BLOCKS = {"theorem", "lemma", "corollary", "proposition", "definition", "example", "algorithm", "remark"}
 LAST_PART = "  - caption: Sources\n"  # the new part goes before it
 
 
 def page_text(paper: Paper, entry: Entry, name: str) -> str:
     """A page that runs at once and whose check fails until it is written."""
     return PAGE.format(
-        block=entry.kind if entry.kind in BLOCKS else "theorem",
-        place=entry.place,
-        cite=f"{paper.authors.split(',')[0].split()[-1]} et al. {paper.year}",
         key=paper.cite,
         label=f"{paper.slug}-{name}".replace(".", "-").lower(),
         says=entry.says,

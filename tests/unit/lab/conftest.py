@@ -163,6 +163,11 @@ class Toy:
         (path,) = self.records(page)
         return json.loads(path.read_text())
 
+    def record_of(self, seed: int) -> dict[str, Any]:
+        """The record of the page `squares` on that seed."""
+        project, _, job = self.job(seed=seed)
+        return json.loads(run_folder(project, job).record.read_text())
+
     def processes(self) -> list[psutil.Process]:
         """Processes of this project: drivers, those that run pages, and kernels; all carry its mark in their environment."""
         mark = self.environment["HIERLIB_TEST_MARK"]
