@@ -49,5 +49,5 @@ lock: .venv/ready  ## resolve pyproject.toml into requirements.lock and environm
 
 clean:  ## remove everything that was built (not the environment, not the data)
 	rm -rf _build book/ledger.md book/gallery.md book/errata.md book/status.md book/api.md
-	rm -rf book/_static/thumbs book/_static/mathjax book/_static/source
+	rm -rf book/_static/thumbs book/_static/mathjax book/_static/source book/_static/data book/_static/figures
 	find notebooks -name '*.ipynb' -delete

@@ -5,6 +5,7 @@
 - `{claim} thm4.1` is the box of a claim: its title is the paper's own number, and its hypotheses follow the text. Prose
   refers to it as {ref}`fine-grained-thm4.1`.
 - `{value}` is a number from a record: {value}`fine-grained/thm4.1 gap_exponent`, with `@long` at its end from that size.
+- `{shown} fig-thm4-1-curves` is a figure of another page, as the last run drew it, with a link to its page.
 - Plotted data become files beside the page.
 - No page asks another host for anything: jupyter-book always loads sphinx-thebe, which puts a script from a CDN on
   every page, twice. There is no live code in this book, so it goes.
@@ -12,6 +13,7 @@
 """
 
 import base64
+import html
 import json
 import re
 from pathlib import Path
@@ -61,22 +63,22 @@ def data_link_below(cell, docname):
     if "figure" not in cell["metadata"].get("mystnb", {}):
         return [cell]
     shown = [(output, "".join(output.get("data", {}).get("text/html", ""))) for output in cell["outputs"]]
-    links = [data_file(html, docname) for _, html in shown if "hl-data" in html]
-    return [cell | {"outputs": [output for output, html in shown if "hl-data" not in html]}, *map(prose, links)]
+    links = [data_file(text, docname) for _, text in shown if "hl-data" in text]
+    return [cell | {"outputs": [output for output, text in shown if "hl-data" not in text]}, *map(prose, links)]
 
 
-def data_file(html, docname):
+def data_file(link, docname):
     """The link with the data in it, as a file beside the page: `book/_static/data/<paper>/<figure>.csv`."""
-    found = DATA_LINK.search(html)
+    found = DATA_LINK.search(link)
     if not found:
-        return html
+        return link
     name, content = found.groups()
     place = f"data/{docname.split('/')[-2]}/{name}"
     path = Path(__file__).parents[1] / "_static" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(base64.b64decode(content))
     up = "../" * docname.count("/")
-    return html.replace(found[0], f"<a download='{name}' href='{up}_static/{place}'>")
+    return link.replace(found[0], f"<a download='{name}' href='{up}_static/{place}'>")
 
 
 def prose(text):
@@ -110,11 +112,36 @@ class ClaimBox(SphinxDirective):
         return [addnodes.index(entries=[("single", claim["index"], place, "", None)]), box]
 
 
+def known_values(app):
+    """What the book may quote: numbers and figures of the last runs (`hierlib.lab.book.write_values`)."""
+    return json.loads((Path(app.srcdir) / "_build" / "values.json").read_text())
+
+
+class Shown(SphinxDirective):
+    """A figure of another page, drawn or interactive, as its last run left it; a sentence where it was not run."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self):
+        name = self.arguments[0]
+        figure = known_values(self.env.app)["figures"].get(name)
+        if figure is None:
+            return [nodes.paragraph("", f"(The figure {name} stands here once its page was run.)")]
+        up = "../" * self.env.docname.count("/")
+        link, alt = f"{up}notebooks/{figure['page']}.html", html.escape(figure["alt"], quote=True)
+        shown = f"<a href='{link}'><img src='{up}_static/{figure['file']}' alt='{alt}'></a>"
+        body = figure.get("interactive") or shown
+        caption = nodes.container(classes=["hl-shown-caption"])
+        self.state.nested_parse(self.content, self.content_offset, caption)
+        return [nodes.raw("", f"<figure class='hl-shown'>{body}</figure>", format="html"), caption]
+
+
 class Value(SphinxRole):
     """A number from a record, by page and check; `@long` names another size than the one that the book is built with."""
 
     def run(self):
-        known = json.loads((Path(self.env.app.srcdir) / "_build" / "values.json").read_text())
+        known = known_values(self.env.app)
         shown = "(not run)" if self.text.split()[0] in known["not run"] else known["values"].get(self.text)
         if shown is None:
             message = self.inliner.reporter.error(f"there is no number {self.text!r} in the records", line=self.lineno)
@@ -135,6 +162,7 @@ def drop_thebe(app, pagename, templatename, context, doctree):
 def setup(app):
     app.set_html_assets_policy("always")
     app.add_directive("claim", ClaimBox)
+    app.add_directive("shown", Shown)
     app.add_role("value", Value())
     app.connect("source-read", lay_out)
     app.connect("html-page-context", drop_thebe, priority=950)

@@ -1,5 +1,6 @@
 """Render the book: fresh pairs, generated pages, jupyter-book with warnings as errors. Nothing is executed here."""
 
+import base64
 import json
 import os
 import re
@@ -15,11 +16,12 @@ import nbformat
 from jupytext.combine import combine_inputs_with_outputs
 from nbformat import NotebookNode
 
-from hierlib.files import write_text
+from hierlib.files import atomic_write, write_text
 from hierlib.lab import reports
 from hierlib.lab.api import api_files
 from hierlib.lab.job import PACKAGE, Job
 from hierlib.lab.layout import parts
+from hierlib.lab.ledger import coverage, coverage_table
 from hierlib.lab.page import Page
 from hierlib.lab.project import Project, UserError
 from hierlib.lab.record import short
@@ -45,7 +47,7 @@ def render(
         if executed[page] is None:
             say(f"{page} has no {state.job.profile} run of the present code: its page shows no numbers (hier run {page})")
     vendor_mathjax(project)
-    write_values(project, states)
+    write_values(project, registry, states, executed)
     reports.write(project, registry, states, executed)
     write_api(project)
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
@@ -57,15 +59,40 @@ def render(
     return project.build / "html" / "index.html"
 
 
-def write_values(project: Project, states: list[State]) -> None:
-    """Every number that prose may quote with the role `value`, as text."""
+def write_values(
+    project: Project, registry: dict[str, Paper], states: list[State], executed: dict[str, NotebookNode | None]
+) -> None:
+    """What prose may quote: numbers as text (role `value`), figures (directive `shown`), and the table of coverage."""
     values: dict[str, str] = {}
     for state in states:
         for record in [*([state.record] if state.record else []), *(k.record for k in state.kept)]:
             size = "" if record is state.record else f"@{record.profile}"
             values |= {f"{record.page} {check.name}{size}": short(check.value) for check in record.checks}
     absent = [state.page.id for state in states if state.record is None]
-    write_text(project.build / "values.json", json.dumps({"values": values, "not run": absent}))
+    drawn = figures(project, executed)
+    write_text(project.build / "values.json", json.dumps({"values": values, "not run": absent, "figures": drawn}))
+    by_page = {state.page.id: state for state in states}
+    write_text(project.build / "coverage.md", coverage_table(registry, coverage(registry, by_page)))
+
+
+def figures(project: Project, executed: dict[str, NotebookNode | None]) -> dict[str, dict[str, str]]:
+    """Every figure by its name: its page, its alt text, and its file below `book/_static`; an interactive one itself."""
+    found: dict[str, dict[str, str]] = {}
+    for page, notebook in executed.items():
+        for cell in notebook.cells if notebook else []:
+            settings = cell.metadata.get("mystnb", {})
+            name, alt = settings.get("figure", {}).get("name"), settings.get("image", {}).get("alt", "")
+            for data in (output.get("data", {}) for output in cell.get("outputs", [])):
+                if name and ("image/svg+xml" in data or "image/png" in data):
+                    drawing = data.get("image/svg+xml")
+                    file = f"figures/{name}.{'svg' if drawing else 'png'}"
+                    content = drawing.encode() if drawing else base64.b64decode(data["image/png"])
+                    with atomic_write(project.root / "book" / "_static" / file) as target:
+                        target.write(content)
+                    found[name] = {"page": page, "alt": alt, "file": file}
+                elif "hl-interactive" in data.get("text/html", ""):
+                    found[page] = {"page": page, "alt": alt, "file": "", "interactive": data["text/html"]}
+    return found
 
 
 def refresh_pair(project: Project, state: State, paper: Paper) -> NotebookNode | None:

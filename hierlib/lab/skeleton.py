@@ -117,14 +117,13 @@ CITATION = """
 
 CONTENTS = """\
   - caption: "{roman}. {title}"
-    numbered: true
     chapters:
       - file: book/{slug}
         sections:
           - file: notebooks/{slug}/thm1
 """
 
-LAST_PART = "  - caption: Sources\n"  # the new part goes before it
+LAST_PART = "  - caption: Together\n"  # the new part goes before it
 
 
 def page_text(paper: Paper, entry: Entry, name: str) -> str:

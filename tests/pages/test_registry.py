@@ -29,9 +29,14 @@ def test_a_registry_is_fit_to_print(paper):
 
 @pytest.mark.parametrize("paper", REGISTRY.values(), ids=REGISTRY.keys())
 def test_an_erratum_whose_claim_has_a_page_points_at_the_cell_that_shows_it(paper):
-    for erratum in paper.errata:
+    for erratum in paper.tested_errata():
         if page := paper.entry(erratum.claim).page:
             text = (ROOT / "notebooks" / paper.slug / f"{page}.md").read_text()
             _, found, below = text.partition(f"({paper.slug}-{erratum.id.lower()})=\n")
             assert found, f"{page}.md has no mark ({paper.slug}-{erratum.id.lower()})="
             assert "```{code-cell}" in below, f"no cell follows the mark of {erratum.id}"
+
+
+@pytest.mark.parametrize("paper", REGISTRY.values(), ids=REGISTRY.keys())
+def test_every_claim_of_a_paper_has_the_name_that_the_paper_gave_it(paper):
+    assert [entry.id for entry in paper.claims if not entry.number and not entry.ours] == []
