@@ -31,7 +31,7 @@ def lay_out(app, docname, source):
     if not app.env.doc2path(docname).endswith(".ipynb"):
         return
     notebook = json.loads(source[0])
-    PARTS[docname] = parts = notebook["metadata"]["hier"]
+    PARTS[docname] = parts = notebook["metadata"]["hier_parts"]
     cells = [part for cell in notebook["cells"] for part in data_link_below(cell, docname)]
     for cell in cells:
         for output in cell.get("outputs", []):

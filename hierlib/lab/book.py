@@ -111,7 +111,7 @@ def refresh_pair(project: Project, state: State, paper: Paper) -> NotebookNode |
         cell.metadata.pop("execution", None)
     pair.metadata.pop("papermill", None)
     generated = parts(state, paper)
-    pair.metadata.update(language_info={"name": "python"}, hier=generated)  # the extension book/_ext/pages.py shows it
+    pair.metadata.update(language_info={"name": "python"}, hier_parts=generated)  # the extension book/_ext/pages.py shows it
     write_text(path, json.dumps(pair, indent=1, ensure_ascii=False) + "\n")
     # The text is the source: were its pair newer, `jupytext --sync` would write the pair over it.
     written = page.path.stat().st_mtime - 1

@@ -71,7 +71,7 @@ def test_words_re_run_nothing_and_outdate_nothing(edited, file, old, new):
 
 PICTURES = {
     "a colour": ("hierlib/figures/style.py", "#0072B2", "#0072B3"),
-    "the verdict table": ("hierlib/lab/claim.py", "holds?", "does it hold?"),
+    "the verdict table": ("hierlib/lab/tables.py", "what must hold", "what has to hold"),
     "the package that draws": ("requirements.lock", "\nmatplotlib==", "\nmatplotlib==9."),
 }
 

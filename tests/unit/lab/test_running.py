@@ -11,10 +11,17 @@ import jupytext
 import nbformat
 import pytest
 
-from hierlib.lab.book import kept_records, refresh_pair
+from hierlib.lab.book import refresh_pair
 from hierlib.lab.job import make_job, numbers_key
 from hierlib.lab.record import read_record
+from hierlib.lab.registry import load_registry
 from hierlib.lab.runner import absent_data
+from hierlib.lab.state import kept_records, state_of
+
+
+def paired(project, page, job):
+    """The pair is written; returns the executed notebook."""
+    return refresh_pair(project, state_of(project, page, job), load_registry(project)["toy"])
 
 
 def test_a_page_runs_and_leaves_a_record_and_a_notebook(finished):
@@ -63,7 +70,7 @@ def test_a_page_that_is_up_to_date_is_skipped(ran):
 def test_edited_prose_runs_nothing_and_still_reaches_the_book(ran):
     ran.edit(ran.squares, "# A page about squares", "# Squares, told in other words")
     assert ran.call("run").stdout == "1 up to date\n"
-    assert refresh_pair(*ran.job()) is not None
+    assert paired(*ran.job()) is not None
     pair = nbformat.read(ran.squares.with_suffix(".ipynb"), as_version=4)
     assert pair.cells[0].source == "# Squares, told in other words"
     assert any("✓ holds" in str(cell.get("outputs")) for cell in pair.cells), "the verdict table of the last run"
@@ -116,7 +123,7 @@ def test_changed_parameters_are_shown_and_stay_out_of_the_book(ran):
     assert f"verdict: thm1 holds\nnotebook: {other.with_name(notebook).relative_to(ran.root)}" in done.stdout
     assert record["standard"] is False
     assert standard.read_bytes() == before
-    refresh_pair(*ran.job())
+    paired(*ran.job())
     assert "20.03" not in ran.squares.with_suffix(".ipynb").read_text()
 
 
@@ -142,7 +149,7 @@ def test_only_a_standard_run_at_full_size_is_kept_for_the_repository(toy):
 def test_the_pair_is_the_text_with_outputs_and_jupytext_can_sync_it(ran):
     project, page, job = ran.job()
     sources = [cell.source.strip() for cell in jupytext.reads(page.text, fmt="md:myst").cells]
-    refresh_pair(project, page, job)
+    paired(project, page, job)
     pair = nbformat.read(ran.squares.with_suffix(".ipynb"), as_version=4)
     assert [cell.source.strip() for cell in pair.cells] == sources
     assert any(cell.get("outputs") for cell in pair.cells)
@@ -158,13 +165,13 @@ def test_the_pair_is_the_text_with_outputs_and_jupytext_can_sync_it(ran):
 def test_a_kept_record_says_when_the_code_has_moved_on(ran):
     assert ran.hier("run", "--profile", "paper").returncode == 0
     project, page, _ = ran.job()
-    assert kept_records(project, [page])["toy/squares"].current
+    assert kept_records(project, page)[0].current
     ran.edit(ran.squares, "claim.close()", "claim.close()  # a comment")
     project, page, _ = ran.job()
-    assert kept_records(project, [page])["toy/squares"].current
-    ran.edit(ran.squares, "scale * n", "scale * n * n")
+    assert kept_records(project, page)[0].current
+    ran.edit(ran.squares, "scale * n +", "scale * n * n +")
     project, page, _ = ran.job()
-    assert not kept_records(project, [page])["toy/squares"].current
+    assert not kept_records(project, page)[0].current
 
 
 def test_data_that_must_be_fetched_first_is_named(ran, tmp_path, monkeypatch):
