@@ -6,7 +6,17 @@ document.addEventListener("DOMContentLoaded", () => {
   if (form && rows.length) filterWith(form, rows, table ? "claims" : "errata");
   if (table) sortBy(table, rows);
   if (table && table.classList.contains("hl-lazy")) typesetInView(table, rows);
+  if (window.Search) Search.htmlToText = wordsOf;
 });
+
+// What the search shows of a page: its prose, without buttons, code, tables of numbers and formulas as they are typed.
+function wordsOf(source) {
+  const page = new DOMParser().parseFromString(source, "text/html");
+  page.querySelectorAll(".headerlink, script, style, .cell_input, .hl-run, .hl-verdict, .hl-hypotheses, .hl-data")
+    .forEach((element) => element.remove());
+  page.querySelectorAll(".math").forEach((formula) => { formula.textContent = "…"; });
+  return (page.querySelector("article") || page.body).textContent.replace(/\s+/g, " ");
+}
 
 // The fields of the form decide which rows are shown; their state is kept in the address, so that it can be shared.
 function filterWith(form, rows, what) {

@@ -2,8 +2,8 @@
 
 The answer box below the title, the name and the hypotheses of each claim for its box, the verdict table with seeds and
 other sizes, warnings about what the printed proof rests on, and the errata of the page. The pair of a page stays the exact
-pair of its text: all this travels in the notebook's metadata (`hier_parts`), and the Sphinx extension `book/_ext/pages.py` puts it
-in place.
+pair of its text: all this travels in the notebook's metadata (`hier_parts`), and the Sphinx extension `book/_ext/pages.py`
+puts it in place.
 """
 
 import html

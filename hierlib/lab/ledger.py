@@ -1,6 +1,7 @@
 """The ledger: every registered claim with its verdict, the check that comes nearest to its bound, and full-size runs."""
 
 import html
+import math
 from collections import Counter
 from typing import NamedTuple
 
@@ -104,8 +105,9 @@ def row_of(paper: Paper, entry: Entry, states: dict[str, State]) -> Row:
     why = f"<br><small>{maths(entry.untestable)}</small>" if entry.untestable else ""
     check = sizes = time = ""
     if state and state.record:
-        check = nearest_check(state.record, entry.id)
-        sizes = "<br>".join(f"{html.escape(k.profile)}: {k.record.verdicts.get(entry.id, '–')}" for k in state.kept)
+        tight = nearest_check(state.record, entry.id)
+        check = _shown(tight) if tight else ""
+        sizes = "<br>".join(f"{html.escape(k.profile)}: {_at(k.record, entry.id, tight)}" for k in state.kept)
         time = f"{state.record.seconds:.0f}&nbsp;s"
     cells = [f"{named}{place}", _verdict(word, entry.id, state), f"{maths(entry.says)}{why}", check, sizes, time]
     return Row(paper.slug, word in VERDICTS, word, cells)
@@ -120,11 +122,19 @@ def _verdict(word: str, claim: str, state: State | None) -> str:
     return f"<span class='hl-{word.split()[0]}'>{word}</span>" + "".join(f"<br><small>{line}</small>" for line in said)
 
 
-def nearest_check(record: Record, claim: str) -> str:
-    """The deciding check with the least room: its sentence, our number and the bound."""
+def nearest_check(record: Record, claim: str) -> Check | None:
+    """The deciding check with the least room, if there is any."""
     judged = [check for check in record.checks if claim in check.of and decides(check)]
-    if not judged:
-        return ""
-    check: Check = min(judged, key=lambda check: check.margin if check.margin == check.margin else float("-inf"))
+    return min(judged, key=lambda check: -math.inf if math.isnan(check.margin) else check.margin, default=None)
+
+
+def _at(record: Record, claim: str, check: Check | None) -> str:
+    """What a run at another size says of a claim, with its number for the same check."""
+    same = next((c for c in record.checks if check and c.name == check.name), None)
+    return record.verdicts.get(claim, "–") + (f" <small>({short(same.value)})</small>" if same else "")
+
+
+def _shown(check: Check) -> str:
+    """The sentence of a check, our number and the bound."""
     says = maths(check.says) if check.says else f"<code>{html.escape(check.name)}</code>"
     return f"{says}<br><small>{short(check.value)}, must be {html.escape(check.statement())}</small>"

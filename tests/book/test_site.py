@@ -149,6 +149,9 @@ def test_the_search_for_a_theorem_finds_its_own_page_first(visit):
     visit.page.wait_for_selector("#search-results li a")
     first = visit.page.locator("#search-results li a").first.get_attribute("href")
     assert "fine-grained/thm4.1" in first
+    visit.page.wait_for_selector("#search-results li p.context")
+    said = " ".join(visit.page.locator("#search-results li p.context").all_inner_texts())
+    assert not re.search(r"\.ipynb|import |\\\\\(", said), "snippets are prose"
 
 
 @pytest.mark.parametrize("visit", [(390, 844)], indirect=True)

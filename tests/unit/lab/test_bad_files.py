@@ -4,6 +4,13 @@ import pytest
 
 LAST = "    priority: C\n"  # how the registry ends
 ERRATUM = "errata:\n  - {id: E1, claim: thm9, place: p. 1, printed: a, correct: b, why: c, effect: d}\n"
+ABOUT_THM1 = ERRATUM.replace("thm9", "thm1")
+
+
+def classed(text: str) -> str:
+    """An erratum about thm1 of that class."""
+    return ABOUT_THM1.replace("place:", f"class: {text}, place:")
+
 
 REGISTRY_MISTAKES = {
     "broken YAML": ("title: A toy", "title: [A toy", 4, "not valid YAML (did not find expected ',' or ']')"),
@@ -31,7 +38,7 @@ REGISTRY_MISTAKES = {
         "expected: holds",
         "expected: true",
         15,
-        "input should be 'holds', 'partly' or 'refuted'",
+        "input should be 'holds', 'consistent', 'partly', 'refuted' or 'open'",
     ),
     "refuted without erratum": (
         "expected: holds",
@@ -46,6 +53,23 @@ REGISTRY_MISTAKES = {
         "fig2 has both a page and a reason",
     ),
     "erratum of no claim": (LAST, LAST + ERRATUM, 23, "erratum E1 names the claim 'thm9', which is not registered"),
+    "a tested erratum without a class": (LAST, LAST + ABOUT_THM1, 23, "E1 is put to a test but has no class (false, gap,"),
+    "an unknown class": (LAST, LAST + classed("wrong"), 23, "input should be 'false', 'gap', 'slip', 'reading' or 'remark'"),
+    "a gap without a standing": (LAST, LAST + classed("gap"), 23, "E1 is false or a gap exactly if it has a standing (in"),
+    "false and yet expected to hold": (
+        LAST,
+        LAST + classed("'false', standing: repaired"),
+        23,
+        "E1 calls thm1 false, whose expected verdict is holds",
+    ),
+    "a proof that rests on nothing known": (LAST, LAST + "    uses: [thm9]\n", 17, "claim fig2 uses 'thm9', which is not"),
+    "a first edition of no page": (LAST, LAST + "first_edition: [cubes]\n", 22, "there is no page 'cubes'"),
+    "a history of no page": (
+        LAST,
+        LAST + "history:\n  - {date: 2026-01-01, page: cubes, what: a, old: b, new: c, why: d}\n",
+        23,
+        "there is no page 'cubes'",
+    ),
     "another paper's name": ("slug: toy\n", "slug: joy\n", 1, "slug is 'joy', the file 'toy'"),
 }
 
@@ -95,6 +119,11 @@ def test_a_malformed_page_is_named_with_file_and_line(toy, refused, mistake):
     toy.edit(toy.squares, old, new)
     answer = refused(toy, "run", within=True)
     assert answer.startswith(f"hier: toy/squares.md, line {line}: ") and sentence in answer
+
+
+def test_a_page_must_have_its_answer_in_the_front_matter(toy, refused):
+    toy.edit(toy.squares, "  answer: Yes.\n", "")
+    assert "toy/squares.md: the front matter has no `answer`" in refused(toy, "run", within=True)
 
 
 def test_a_registered_page_must_exist(toy, refused):

@@ -13,7 +13,7 @@ import pytest
 
 from hierlib.lab.book import refresh_pair
 from hierlib.lab.job import make_job, numbers_key
-from hierlib.lab.record import read_record
+from hierlib.lab.record import as_json, read_record
 from hierlib.lab.registry import load_registry
 from hierlib.lab.runner import absent_data
 from hierlib.lab.state import kept_records, state_of
@@ -55,7 +55,7 @@ def test_a_record_says_what_was_found_and_what_it_rests_on(finished):
 def test_a_record_carries_the_digest_of_itself_and_of_its_notebook(ran):
     (path,) = ran.records()
     record = read_record(path)
-    assert record is not None and json.loads(path.read_text()) == json.loads(record.model_dump_json())
+    assert record is not None and json.loads(path.read_text()) == json.loads(as_json(record))
     path.write_text(path.read_text().replace('"value": 10.0', '"value": 11.0'))
     assert read_record(path) is None
 
@@ -105,7 +105,7 @@ def test_words_in_the_registry_run_nothing(toy, old, new):
 
 def test_an_edited_code_cell_runs_again_beside_the_old_run(ran):
     (old,) = ran.records()
-    ran.edit(ran.squares, "scale * n", "2 * scale * n")
+    ran.edit(ran.squares, "scale * n +", "2 * scale * n +")
     assert "1 run" in ran.hier("run").stdout
     assert len(ran.records()) == 2 and read_record(old) is not None
 
@@ -144,6 +144,15 @@ def test_only_a_standard_run_at_full_size_is_kept_for_the_repository(toy):
     record = read_record(kept, alone=True)
     assert record is not None, "a kept record is valid without its notebook"
     assert record.parameters["n"] == 50
+
+
+def test_a_long_run_is_only_of_pages_that_have_one_and_is_kept_too(toy):
+    toy.add_page("cubes")
+    toy.edit(toy.squares, "  paper: {n: 50}\n", "  paper: {n: 50}\n  long: {n: 20}\n")
+    done = toy.hier("run", "--profile", "long")
+    assert done.returncode == 0 and "1 run" in done.stdout and "cubes" not in done.stdout
+    record = read_record(toy.root / "book" / "records" / "long" / "toy" / "squares.json", alone=True)
+    assert record is not None and record.parameters["n"] == 20
 
 
 def test_the_pair_is_the_text_with_outputs_and_jupytext_can_sync_it(ran):
@@ -195,7 +204,7 @@ ours = [name for name in sys.modules if name.startswith("hierlib.")]
 assert all(name.startswith(("hierlib.lab", "hierlib.files")) for name in ours)
 import torch
 assert torch.get_default_dtype() == torch.float32 and "TRACE" not in os.environ and "trace" not in sys.modules
-claim.check("threads", torch.get_num_threads(), at_least=1)
+claim.sanity("threads", torch.get_num_threads(), says="It has one", at_least=1)
 """
 
 
