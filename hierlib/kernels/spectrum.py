@@ -2,8 +2,12 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
+
+from hierlib.streams import normals
 
 
 class Spectrum(NamedTuple):
@@ -45,3 +49,21 @@ def inverse_squares(eigen: Spectrum, y: Tensor) -> Tensor:
 def spectral_inverse_norm(eigen: Spectrum, y: Tensor) -> Tensor:
     """`inverse_norm` of labels y (n,) where the eigenpairs of H are at hand: a scalar."""
     return inverse_squares(eigen, y).sum().sqrt()
+
+
+def extreme_eigenvalues(H: Tensor, factor: Tensor | None = None, tolerance: float = 1e-4) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue of a positive definite matrix, by Lanczos on H and on its inverse.
+
+    A factorisation and a few dozen products instead of all n eigenvalues; `factor` is the lower Cholesky factor, where it
+    is at hand. `tolerance` is relative and that of the eigenvectors; the error of the eigenvalues is of its square.
+    """
+    lower = torch.linalg.cholesky(H) if factor is None else factor
+
+    def solve(v: np.ndarray) -> np.ndarray:
+        return torch.cholesky_solve(torch.from_numpy(v.reshape(-1, 1)), lower)[:, 0].numpy()
+
+    start = normals((len(H),), 0, "start of Lanczos").numpy()
+    inverse = LinearOperator(H.shape, matvec=solve, dtype=np.float64)
+    settings = {"k": 1, "which": "LA", "v0": start, "tol": tolerance, "return_eigenvectors": False}
+    top, bottom = (eigsh(A, **settings)[0] for A in (H.numpy(), inverse))
+    return 1 / float(bottom), float(top)

@@ -1,11 +1,12 @@
 """The complexity measure of Arora et al. 2019: a bound on the test error that is known before training."""
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from hierlib.kernels.spectrum import inverse_norm
+from hierlib.kernels.spectrum import extreme_eigenvalues, inverse_norm
 
 
 def complexity(H: Tensor, y: Tensor) -> Tensor:
@@ -32,3 +33,20 @@ def second_term(n: int, smallest: float, delta: float) -> float:
     """
     classes = math.ceil((n / smallest) ** 0.5) + 1
     return 5 / n**0.5 + 3 * (math.log(6 * classes / delta) / (2 * n)) ** 0.5
+
+
+class LimitFit(NamedTuple):
+    """What one factorisation of H_inf (n, n) tells about q sets of labels and p new points."""
+
+    measure: Tensor  # sqrt(2 y' H^-1 y / n): (q,)
+    guesses: Tensor  # h(x)' H^-1 y, the infinitely wide network after infinite training from zero: (p, q)
+    smallest: float  # eigenvalues of H_inf
+    largest: float
+
+
+def limit_fit(H: Tensor, Y: Tensor, rows: Tensor) -> LimitFit:
+    """Measure, limit of training and extreme eigenvalues: Y (n, q) labels in columns, rows h(x) (p, n)."""
+    lower = torch.linalg.cholesky(H)
+    half = torch.linalg.solve_triangular(lower, Y, upper=False)
+    weights = torch.linalg.solve_triangular(lower.T, half, upper=True)
+    return LimitFit(half.norm(dim=0) * (2 / len(H)) ** 0.5, rows @ weights, *extreme_eigenvalues(H, lower))

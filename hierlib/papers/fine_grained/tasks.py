@@ -1,31 +1,40 @@
-"""Ways to label points of a sphere, from easy to hopeless for a two-layer ReLU network that trains lazily."""
+"""Ways to label points of a sphere on which the bounds of Arora et al. 2019 can be told from a guess.
+
+A bound has power where it is below what a constant achieves. The measure sqrt(2 y' H^-1 y / n) gets there for labels that
+are bounded sums of the powers 1, 2, 4, ... of linear functions (theorem 6.1), if they also fill the range from -1 to 1.
+"""
 
 import torch
-from scipy import stats
 from torch import Tensor
 
-from hierlib.data.labels import random_signs
-from hierlib.targets.powers import monomial
+from hierlib.data.spheres import around_axis
+from hierlib.streams import signs, stream
 
-TASKS = ("linear", "quadratic", "cubic", "sign", "random")
+NOISE = 0.0125
+TASKS = ("linear", "square", "noisy")
 
 
-def ladder(X: Tensor, beta: Tensor, seed: int, name: str) -> Tensor:
-    """One column per task of TASKS, X (n, d), beta (d,) -> (n, 5): t, t^2, t^3 and sign t for t = <beta, x>, and coins.
+def height_tasks(X: Tensor, seed: int, name: str, noise: float = NOISE) -> Tensor:
+    """One column per task of TASKS, X (n, d) -> (n, 3): s, s^2 and (1 - noise) s + noise * coin.
 
-    The first two powers are learnable by Theorem 6.1 of Arora et al. 2019, the others are not covered by it. The coins
-    come from the stream `name`; they ignore X.
+    s is the first coordinate. The coins come from the stream `name` and ignore X.
     """
-    powers = [monomial(X, beta, p) for p in (1, 2, 3)]
-    return torch.stack([*powers, powers[0].sign(), random_signs(len(X), seed, name)], dim=1)
+    s = X[:, 0]
+    coins = signs((len(X),), seed, "coins", name)
+    return torch.stack([s, s.square(), (1 - noise) * s + noise * coins], dim=1)
 
 
-def cap(X: Tensor, centre: Tensor, probability: float) -> Tensor:
-    """A target that is hard to see: one on a cap that a uniform point of the sphere is in with the given probability.
+def four_corners(n: int, d: int, seed: int, name: str, height: float, flips: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Two questions about the same inputs: X (n, d) with first coordinates (+-height, +-height), and labels Y (n, 2) = +-1.
 
-    1{<centre, x_i> > t} for X (n, d) and a centre (d,) of norm one -> (n,). In R^d, (1 + <centre, x>) / 2 has the law
-    Beta((d-1)/2, (d-1)/2), which gives t.
+    The first column is the sign of x_1, the second that of x_1 x_2 (exclusive or: no linear classifier is better than a
+    guess). A share `flips` of the rows of Y (in expectation) is turned round, at random and whatever the input is. Without
+    it y = x_1 / height is linear and y = x_1 x_2 / height^2 a quadratic form x' A x with |A|_F^2 = 1 / (2 height^4): for
+    every n, y' H^-1 y <= 4 / height^2 and <= pi / height^4 (Arora et al. 2019, theorem 6.1 and the series behind it).
     """
-    shape = (len(centre) - 1) / 2
-    threshold = 2 * stats.beta.isf(probability, shape, shape) - 1
-    return (X @ centre > threshold).to(X)
+    corner = signs((n, 2), seed, "corners", name)
+    heights = torch.full((n,), height / (1 - height**2) ** 0.5, dtype=torch.float64)
+    rest = (1 - height**2) ** 0.5 * around_axis(heights * corner[:, 1], d - 1, seed, name)
+    turned = torch.rand(n, generator=stream(seed, "flips", name, n), dtype=torch.float64) < flips
+    questions = torch.stack([corner[:, 0], corner.prod(1)], dim=1)
+    return torch.cat([height * corner[:, :1], rest], dim=1), torch.where(turned[:, None], -questions, questions)

@@ -5,7 +5,14 @@ import torch
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import relu_gram
-from hierlib.kernels.spectrum import energies, inverse_norm, inverse_squares, spectral_inverse_norm, spectrum
+from hierlib.kernels.spectrum import (
+    energies,
+    extreme_eigenvalues,
+    inverse_norm,
+    inverse_squares,
+    spectral_inverse_norm,
+    spectrum,
+)
 
 N = 25
 
@@ -81,3 +88,13 @@ def test_several_label_vectors_at_once_give_one_norm_each(H, columns):
 def test_a_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(torch.linalg.LinAlgError):
         inverse_norm(torch.tensor([[1.0, 2.0], [2.0, 1.0]]), torch.ones(2))
+
+
+@pytest.mark.parametrize("n", [25, 300])
+def test_lanczos_finds_both_ends_of_the_spectrum(n):
+    gram = relu_gram(unit_sphere(n, 4, seed=0))
+    values = torch.linalg.eigvalsh(gram)
+    ends = (values[0].item(), values[-1].item())
+    assert extreme_eigenvalues(gram) == pytest.approx(ends, rel=1e-3)
+    assert extreme_eigenvalues(gram, tolerance=0) == pytest.approx(ends, rel=1e-9)
+    assert extreme_eigenvalues(gram, torch.linalg.cholesky(gram)) == extreme_eigenvalues(gram)

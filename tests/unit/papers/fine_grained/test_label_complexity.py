@@ -8,7 +8,7 @@ from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import spectrum
-from hierlib.papers.fine_grained.label_complexity import complexity, expected_square, second_term
+from hierlib.papers.fine_grained.label_complexity import complexity, expected_square, limit_fit, second_term
 from hierlib.streams import stream
 
 N = 30
@@ -67,3 +67,12 @@ def test_the_second_term_is_the_sum_of_the_three_parts_of_the_proof():
 def test_the_second_term_falls_like_one_over_the_root_of_n_up_to_the_logarithm():
     assert 0.5 < second_term(400, 0.04, 0.05) / second_term(100, 0.04, 0.05) < 0.55
     assert second_term(100, 0.0004, 0.05) > second_term(100, 0.04, 0.05)
+
+
+def test_one_factorisation_gives_what_the_separate_ways_give():
+    Y, rows = torch.stack([y, easy], dim=1), relu_gram(unit_sphere(7, 8, seed=1), unit_sphere(N, 8, seed=0))
+    fit = limit_fit(H, Y, rows)
+    values = torch.linalg.eigvalsh(H)
+    assert torch.allclose(fit.measure, complexity(H, Y))
+    assert np.allclose(fit.guesses, rows.numpy() @ np.linalg.inv(H.numpy()) @ Y.numpy())
+    assert (fit.smallest, fit.largest) == pytest.approx((values[0].item(), values[-1].item()))

@@ -1,39 +1,55 @@
 import pytest
 import torch
 
-from hierlib.data.spheres import unit_sphere
-from hierlib.papers.fine_grained.tasks import TASKS, cap, ladder
+from hierlib.data.spheres import uniform_heights
+from hierlib.kernels.relu import relu_gram
+from hierlib.kernels.spectrum import inverse_norm
+from hierlib.papers.fine_grained.tasks import TASKS, four_corners, height_tasks
 
 
 def test_each_column_is_the_task_of_that_name():
-    X = torch.tensor([[0.5, 9.0], [-2.0, 9.0]])
-    columns = dict(zip(TASKS, ladder(X, torch.tensor([1.0, 0.0]), seed=0, name="coins").T.tolist(), strict=True))
-    assert columns["linear"] == [0.5, -2]
-    assert columns["quadratic"] == [0.25, 4]
-    assert columns["cubic"] == [0.125, -8]
-    assert columns["sign"] == [1, -1]
+    X = torch.tensor([[0.5, 9.0], [-1.0, 9.0]]).double()
+    columns = dict(zip(TASKS, height_tasks(X, seed=0, name="coins", noise=0.25).T, strict=True))
+    assert columns["linear"].tolist() == [0.5, -1]
+    assert columns["square"].tolist() == [0.25, 1]
+    assert ((columns["noisy"] - 0.75 * X[:, 0]).abs() == 0.25).all()
+
+
+def test_all_labels_stay_between_minus_one_and_one_and_come_close_to_it():
+    Y = height_tasks(uniform_heights(5000, 6, seed=0), seed=0, name="coins")
+    assert Y.abs().max() <= 1
+    assert (Y.abs().max(0).values > 0.99).all()
 
 
 def test_the_coins_are_fair_and_depend_on_their_name_and_seed_only():
-    X, Z = unit_sphere(10_000, 3, seed=0), unit_sphere(10_000, 3, seed=1)
-    coins = ladder(X, X[0], seed=0, name="coins")[:, -1]
-    assert coins.abs().min() == 1
-    assert coins.mean().abs() < 0.05
-    assert torch.equal(coins, ladder(Z, Z[0], seed=0, name="coins")[:, -1])
-    assert not torch.equal(coins, ladder(X, X[0], seed=1, name="coins")[:, -1])
-    assert not torch.equal(coins, ladder(X, X[0], seed=0, name="other coins")[:, -1])
+    def coins(seed, name):
+        return height_tasks(torch.zeros(10_000, 2).double(), seed, name, noise=1.0)[:, 2]
+
+    assert coins(0, "a").mean().abs() < 0.05
+    assert torch.equal(coins(0, "a"), coins(0, "a"))
+    assert not torch.equal(coins(0, "a"), coins(1, "a"))
+    assert not torch.equal(coins(0, "a"), coins(0, "b"))
 
 
-@pytest.mark.parametrize("d", [2, 3, 10])
-@pytest.mark.parametrize("probability", [0.5, 0.1, 0.002])
-def test_the_cap_has_the_probability_that_was_asked_for(d, probability):
-    n, centre = 200_000, unit_sphere(1, d, seed=1)[0]
-    share = cap(unit_sphere(n, d, seed=0), centre, probability).mean().item()
-    assert share == pytest.approx(probability, abs=5 * (probability * (1 - probability) / n) ** 0.5)
+def test_the_four_corners_are_unit_vectors_with_two_questions():
+    X, Y = four_corners(4000, 6, seed=0, name="x", height=0.6)
+    assert torch.allclose(X.norm(dim=1), torch.ones(4000).double())
+    assert torch.allclose(X[:, 0], 0.6 * Y[:, 0])
+    assert torch.allclose(X[:, 0] * X[:, 1], 0.36 * Y[:, 1])
+    assert (X.T @ Y[:, 1] / 4000).abs().max() < 0.06  # no direction knows the second label
+    assert Y.mean(0).abs().max() < 0.06
+    assert X[:, 2:].mean(0).abs().max() < 0.06
 
 
-def test_in_three_dimensions_its_height_is_twice_its_probability():
-    # Archimedes: the area of a cap is proportional to its height, so the edge is at 1 - 2 * 0.1 = 0.8
-    heights = torch.tensor([0.79, 0.81, 1.0, -1.0]).double()
-    X = torch.stack([heights, (1 - heights**2).sqrt(), 0 * heights], dim=1)
-    assert cap(X, torch.tensor([1.0, 0.0, 0.0]).double(), 0.1).tolist() == [0, 1, 1, 0]
+def test_flips_turn_the_expected_share_of_labels_and_no_input():
+    X, Y = four_corners(20_000, 4, seed=0, name="x", height=0.5, flips=0.1)
+    assert torch.equal(X, four_corners(20_000, 4, seed=0, name="x", height=0.5)[0])
+    assert (X[:, 0] * Y[:, 0] < 0).double().mean().item() == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("height", [0.4, 0.6])
+def test_their_paths_are_as_short_as_promised(height):
+    X, Y = four_corners(300, 6, seed=1, name="x", height=height)
+    side, product = inverse_norm(relu_gram(X), Y)
+    assert 0.9 * 2 / height <= side <= 2 / height
+    assert 0.5 * torch.pi**0.5 / height**2 <= product <= torch.pi**0.5 / height**2
