@@ -7,13 +7,9 @@ The first block has z = (x, 1), sigma = sigma_w; the second z = (out_1, 1), sigm
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.special import k0
 from torch import Tensor
 
 from hierlib.nets.affine import with_one
@@ -210,36 +206,3 @@ def operator_size(m: int, sigma: float, tau: float) -> float:
     """
     constant = 6 ** (1 / 3) / 2 * (math.sqrt(2 / math.pi) * ABSOLUTE_MOMENT**2) ** (2 / 3)
     return constant * sigma ** (1 / 3) * tau ** (2 / 3) * m ** (1 / 6)
-
-
-def operator_limit(ratio: float) -> float:
-    """What the worst movement with tau = ratio sigma_v adds to <u, A D V0 v> / sigma_v as m grows, v orthogonal to z: (f).
-
-    With independent standard normal a, b, h (times 1/sqrt(m)) the gates with h^2 <= |a b| / lambda flip where the sign
-    helps, and lambda spends the budget, 1/2 E[h^2; flipped] = ratio^2. |a b| has the density 2/pi K_0. For small ratios
-    this is 0.64 ratio^(2/3), `operator_size`.
-    """
-
-    def mean(value: Callable[[float], float]) -> float:
-        return quad(lambda t: 2 / math.pi * k0(t) * value(t), 0, 40, limit=200)[0]
-
-    log = brentq(lambda log: mean(lambda t: _second_moment(math.sqrt(t * math.exp(-log)))) / 2 - ratio**2, -20, 40)
-    return mean(lambda t: t * math.erf(math.sqrt(t * math.exp(-log) / 2))) / 2
-
-
-def start_limit(ratio: float) -> float:
-    """What the worst movement with tau = ratio sigma_v adds to |A D V0 z| / (sigma_v |z|) as m grows: part (e).
-
-    The gates with |h| <= |a| / lambda flip where the sign helps. For small ratios 0.89 ratio^(4/3), `start_size`.
-    """
-
-    def mean(value: Callable[[float], float]) -> float:
-        return quad(lambda a: math.sqrt(2 / math.pi) * math.exp(-a * a / 2) * value(a), 0, 12)[0]
-
-    log = brentq(lambda log: mean(lambda a: _second_moment(a * math.exp(-log))) / 2 - ratio**2, -20, 40)
-    return mean(lambda a: a * math.sqrt(2 / math.pi) * -math.expm1(-((a * math.exp(-log)) ** 2) / 2)) / 2
-
-
-def _second_moment(c: float) -> float:
-    """E[h^2; |h| <= c] of a standard normal h."""
-    return math.erf(c / math.sqrt(2)) - c * math.sqrt(2 / math.pi) * math.exp(-c * c / 2)

@@ -143,28 +143,3 @@ def test_the_limit_of_the_operator():
 def test_the_absolute_moment():
     value, _ = integrate.quad(lambda z: 2 * z**1.5 * stats.norm.pdf(z), 0, 40)
     assert value == pytest.approx(coupling.ABSOLUTE_MOMENT)
-
-
-@pytest.mark.parametrize(
-    ("limit", "asymptote"),
-    [
-        (coupling.operator_limit, lambda r: coupling.operator_size(1, 1.0, r)),
-        (coupling.start_limit, lambda r: coupling.start_size(1, 1, 1.0, r)[0]),
-    ],
-)
-def test_the_limits_for_any_ratio_are_the_power_laws_when_it_is_small_and_end_at_all_gates(limit, asymptote):
-    assert limit(1e-3) == pytest.approx(asymptote(1e-3), rel=1e-3)
-    assert limit(0.3) < asymptote(0.3)
-    assert limit(0.70) == pytest.approx(1 / math.pi, rel=0.02)  # every gate whose sign helps: 1/2 E|a b|, 1/2 E|a h|
-
-
-def test_the_limits_are_what_the_worst_movements_of_a_wide_block_add():
-    m, ratio = 200_000, 0.1
-    net = residual(m, 3, 1, 0, 1.0, 1.0)
-    h, v = net.V[:, 0], net.V[:, 1:]
-    p = coupling.worst_operator(net.A, v, h, ratio)
-    added = (net.A @ (((h + p >= 0).double() - (h >= 0).double())[:, None] * v)).norm().item()
-    assert added == pytest.approx(coupling.operator_limit(ratio), rel=0.02)
-    p = coupling.worst_start(net.A, h, ratio)
-    added = (net.A @ ((h + p >= 0) * h) - net.A @ torch.relu(h)).norm().item()
-    assert added == pytest.approx(coupling.start_limit(ratio), rel=0.02)
