@@ -12,7 +12,7 @@ from torch import Tensor
 from hierlib.nets.affine import with_one
 from hierlib.nets.residual import Residual, first_outputs, gates, outputs, second_outputs
 from hierlib.papers.resnet_kernels.gradient_step import LongestGradients, longest_gradients
-from hierlib.papers.resnet_kernels.lemma_d1 import moved_first, moved_second, worst_operator, worst_output
+from hierlib.papers.resnet_kernels.lemma_d1 import moved_first, moved_second, worst_operator, worst_output, worst_start
 from hierlib.streams import normals
 from hierlib.theory.sign_flips import cheapest, shift
 
@@ -36,6 +36,18 @@ def against_direction(net: Residual, X: Tensor, F: Tensor, tau_v: float) -> Resi
     _, values, directions = torch.linalg.svd(F / math.sqrt(len(F)), full_matrices=False)
     p = worst_operator(net.A, net.V[:, :-1] @ directions.mT * values, h + h.sign() * spread, tau_v * z.norm().item())
     return along_mean_state(net, X, p)
+
+
+def flip_gains(net: Residual, x: Tensor, tau_v: float) -> tuple[float, float]:
+    """What flipped gates alone add at the worst |V| <= tau_v: |A (D - D0) V0|_2 and |A (D - D0) V0 z| / |z|, z = (out_1, 1).
+
+    These are the parts of (f) and (e) of Lemma D.1 that do not vanish with the width; `flip_limits` has their limits.
+    """
+    z = with_one(first_outputs(net, x[None]))[0]
+    h, budget = net.V @ z, tau_v * z.norm().item()
+    searches = (worst_operator(net.A, net.V[:, :-1], h, budget), worst_start(net.A, h, budget))
+    in_f, in_e = (net.A * ((h + p >= 0).to(h) - (h >= 0).to(h)) for p in searches)
+    return float(torch.linalg.matrix_norm(in_f @ net.V[:, :-1], 2)), (in_e @ h).norm().item() / z.norm().item()
 
 
 def at_random(net: Residual, X: Tensor, tau_v: float, seed: int) -> Residual:

@@ -6,6 +6,7 @@ import torch
 from hierlib.data.spheres import unit_sphere
 from hierlib.nets.residual import Residual, first_outputs, outputs, residual
 from hierlib.papers.resnet_kernels import movements
+from hierlib.papers.resnet_kernels.flip_limits import operator_limit, start_limit
 from hierlib.papers.resnet_kernels.gradient_step import longest_gradients, root_mean_square, through_second_block
 from hierlib.streams import normals
 
@@ -25,6 +26,11 @@ def test_the_worst_movement_is_in_its_ball_and_hurts_every_input_more_than_other
     for other in (movements.at_random(START, X, tau, 0), movements.along_gradient(START, X, F, 0.0, tau)):
         assert (other.V - START.V).norm() == pytest.approx(tau)
         assert share > 3 * root_mean_square(through_second_block(other, X, F))
+
+
+def test_what_flipped_gates_add_is_what_the_limit_laws_say():
+    found = movements.flip_gains(residual(100_000, D, K, 3, 0.01, 2.0), X[0], 0.2)
+    assert found == pytest.approx((2 * operator_limit(0.1), 2 * start_limit(0.1)), rel=0.04)
 
 
 def test_gradients_are_those_of_autograd():
