@@ -1,4 +1,4 @@
-"""What a gradient step of the residual network sees: Fact D.4 and Claims D.5 to D.7 of Allen-Zhu and Li 2019.
+"""What a gradient step of the residual network sees: Fact D.4 and Claims D.5 and D.6 of Allen-Zhu and Li 2019.
 
 With the gates D_W, D_{V,W} of the weights where we stand (W, V are whole weights here, W^(0) + W in the paper),
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from hierlib.nets.affine import relu_layer_tangent, with_one
-from hierlib.nets.residual import Residual, first_outputs, gates, outputs
+from hierlib.nets.residual import Residual, first_outputs, gates
 
 
 def first_block_tangent(net: Residual, X: Tensor, direction: Tensor) -> Tensor:
@@ -39,54 +39,37 @@ def through_second_block(net: Residual, X: Tensor, moved: Tensor) -> Tensor:
     return relu_layer_tangent(net.V, first_outputs(net, X), torch.zeros_like(net.V), moved)[1] @ net.A.mT
 
 
-class GradientNorms(NamedTuple):
-    """Frobenius norms of the gradients of Obj in W and in V, and |y - out|, one per sample (n,)."""
+class LongestGradients(NamedTuple):
+    """The largest |grad_W Obj|_F and |grad_V Obj|_F over all labels y, in units of |y - out|."""
 
-    W: Tensor
-    V: Tensor
-    residual: Tensor
+    W: float
+    V: float
 
 
-def gradient_norms(net: Residual, X: Tensor, Y: Tensor) -> GradientNorms:
-    """The two sides of Claim D.5, for inputs (n, d) and labels (n, k). `train.one_pass` takes the same gradients, faster.
+def longest_gradients(net: Residual, x: Tensor) -> LongestGradients:
+    """The two sides of Claim D.5 at one input x (d,), at the worst label: both gradients are linear in y - out.
 
-    Both gradients have rank one: grad_V = -p (out_1, 1)^T with p = D_{V,W} A^T (y - out), and grad_W = -q (x, 1)^T with
-    q = D_W A^T (y - out + V'^T p), where V' is V without its bias column. So their norms are products of two norms.
+    grad_W = -(r'(A D_{V,W} V (A D_W, 0) + A D_W))' (x, 1)' and grad_V = -(r' A D_{V,W})' (out_1, 1)' with r = y - out, so
+    the largest over r are spectral norms, times |(x, 1)| and |(out_1, 1)|.
     """
-    first, second = gates(net, X)
-    residual = Y - outputs(net, X)
-    p = second * (residual @ net.A)
-    q = first * ((residual + p @ net.V[:, :-1]) @ net.A)
-    lifted = with_one(first_outputs(net, X))
-    return GradientNorms(with_one(X).norm(dim=1) * q.norm(dim=1), lifted.norm(dim=1) * p.norm(dim=1), residual.norm(dim=1))
+    first, second = (gate[0] for gate in gates(net, x[None]))
+    through = net.A @ (second[:, None] * net.V[:, :-1])
+    in_W = (through + torch.eye(len(net.A), dtype=net.A.dtype)) @ (net.A * first)
+    lifted = with_one(first_outputs(net, x[None]))
+    return LongestGradients(
+        with_one(x[None]).norm().item() * _spectral(in_W), lifted.norm().item() * _spectral(net.A * second)
+    )
 
 
-def second_block_gain(net: Residual, X: Tensor) -> Tensor:
-    """The spectral norm of A D_{V,W} V at each input (n,): the second block adds at most this times |(out_1, 1)|."""
-    through = torch.einsum("km,nm,ml->nkl", net.A, gates(net, X)[1].to(net.A.dtype), net.V)
-    return torch.linalg.matrix_norm(through, ord=2)
-
-
-def least_norm_weights(A: Tensor, open_gates: Tensor, lifted: Tensor, targets: Tensor, ridge: float) -> Tensor:
-    """The matrix of least norm with A D_i W z_i = t_i for all i, up to a ridge: (m, l).
-
-    A (k, m), gates D_i (n, m), inputs z_i (n, l) with their one, targets (n, k). It stands in for the W*, V* that
-    Lemma D.2 constructs. Written as W = sum_i D_i A^T c_i z_i^T, the c_i solve nk equations.
-    """
-    n, k = targets.shape
-    masked = open_gates.to(A.dtype)[:, None, :] * A
-    flat = masked.reshape(n * k, -1)
-    gram = (flat @ flat.mT).reshape(n, k, n, k) * (lifted @ lifted.mT)[:, None, :, None]
-    system = gram.reshape(n * k, n * k)
-    system.diagonal().add_(ridge)
-    c = torch.linalg.solve(system, targets.reshape(-1)).reshape(n, k)
-    return torch.einsum("nkm,nk,nl->ml", masked, c, lifted)
+def _spectral(wide: Tensor) -> float:
+    """The spectral norm of a matrix with few rows and many columns."""
+    return float(torch.linalg.matrix_norm(wide @ wide.mT, 2).sqrt())
 
 
 class ErrorTerms(NamedTuple):
     """The parts of Err in the order of the proof of Claim D.6, each (n, k). They add up to Err."""
 
-    second_block_error: Tensor  # what the second block makes of the missing change of out_1
+    second_block_error: Tensor  # what the second block makes of the missing change of out_1 (the club term of the proof)
     base: Tensor  # error of W* at the gates of now, in representing F
     composite: Tensor  # error of V* at the gates of now, in representing alpha G(out_1)
     shifted: Tensor  # alpha (G(out_1) - G(F))
@@ -119,35 +102,6 @@ def error_terms(
     )
 
 
-def first_block_bound(miss: Tensor, tau_v: float, base: float, composite: float) -> Tensor:
-    """The right side of Claim D.7 with the constants of its proof, for |out - H| at each input (n,).
-
-        |out_1 - F| <= 2 |out - H| + 4 tau_v (B_F + 1) + 2 alpha B_FoG      if tau_v <= 1/4,
-
-    with base = B_F and composite = alpha B_FoG. The proof has |out_1 - F| <= |out - H| + c (|out_1 - F| + B_F + 1)
-    + alpha B_FoG when the gain of the second block is at most c; c = 2 tau_v <= 1/2 is Lemma D.1(g) with a two for ||A||_2
-    and for what V^(0) adds.
-    """
-    return 2 * miss + 4 * tau_v * (base + 1) + 2 * composite
-
-
 def root_mean_square(rows: Tensor) -> float:
     """sqrt(E |row|^2) over the rows (n, k)."""
     return rows.square().sum(1).mean().sqrt().item()
-
-
-def error_bound(parts: ErrorTerms, gain: float, lipschitz: float, first_miss: float) -> tuple[float, float]:
-    """The proof of Claim D.6 in root mean squares: a bound on Err, and its remainder, which the paper makes small by width.
-
-        Err <= (gain + alpha L_G) |out_1 - F| + remainder,
-        remainder = (1 + gain) (base + first_start) + composite + second_start
-
-    `gain` bounds the second block (2 tau_v in the page's constants), `lipschitz` is alpha L_G and `first_miss` a bound on
-    the root mean square of out_1 - F (Claim D.7). It holds because the error of the second block is
-    A D V (F - out_1 + base + first_start, 0).
-    """
-    base, composite, first_start, second_start = map(
-        root_mean_square, (parts.base, parts.composite, parts.first_start, parts.second_start)
-    )
-    remainder = (1 + gain) * (base + first_start) + composite + second_start
-    return (gain + lipschitz) * first_miss + remainder, remainder
