@@ -21,15 +21,28 @@ class Search(NamedTuple):
 
     tested: Shares  # how all settings of the grid do on the test points, on one seed: every entry (widths, tries)
     chosen: list[Setting]  # per width, the one with the smallest error on the validation points
+    validation: Tensor  # that error (widths,)
     fresh: Shares  # the chosen ones again, with fresh seeds, on the test points: every entry (widths, seeds)
 
-    def best_of_grid(self) -> Tensor:
-        """The paper's number: the smallest test error over the grid (widths,)."""
-        return self.tested.error.min(1).values
+    @property
+    def best_of_grid(self) -> float:
+        """The paper's number: the smallest test error over the grid and the widths."""
+        return self.tested.error.min().item()
 
-    def median_error(self) -> Tensor:
-        """Median over the fresh seeds of the test error of the chosen setting (widths,)."""
-        return self.fresh.error.median(1).values
+    @property
+    def least(self) -> float:
+        """The smallest test error of any network that was trained, for the grid or again."""
+        return min(self.best_of_grid, self.fresh.error.min().item())
+
+    @property
+    def setting(self) -> Setting:
+        """The one that the validation points prefer, over all widths."""
+        return self.chosen[int(self.validation.argmin())]
+
+    @property
+    def again(self) -> Shares:
+        """What that setting does on fresh seeds: every entry (seeds,)."""
+        return Shares(*(column[int(self.validation.argmin())] for column in self.fresh))
 
 
 def search(
@@ -53,13 +66,13 @@ def search(
     results = learn(settings, task, schedule, device, progress="grid")
     tries = len(rates) * len(decays)
     validation = judge(settings, results, hypercube(points, task.d, seed, "validation"), task).error
-    best = validation.reshape(len(widths), tries).argmin(1)
-    chosen = [settings[i * tries + int(j)] for i, j in enumerate(best)]
+    least = validation.reshape(len(widths), tries).min(1)
+    chosen = [settings[i * tries + int(j)] for i, j in enumerate(least.indices)]
     again = [setting._replace(seed=s) for setting in chosen for s in fresh]
     test = hypercube(points, task.d, seed, "test")
     tested = judge(settings, results, test, task)
     repeated = judge(again, learn(again, task, schedule, device, progress="fresh seeds"), test, task)
-    return Search(_rows(tested, len(widths)), chosen, _rows(repeated, len(widths)))
+    return Search(_rows(tested, len(widths)), chosen, least.values, _rows(repeated, len(widths)))
 
 
 def _rows(measured: Shares, count: int) -> Shares:

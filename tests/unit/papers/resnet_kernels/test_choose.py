@@ -27,7 +27,11 @@ def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(mon
     found = search("3resnet", [4, 6], 20, [0.1, 0.2], [0.0, 0.1], 0, [7, 8, 9], TASK, PLAN, points=50)
     assert [(s.m, s.rate, s.decay) for s in found.chosen] == [(4, 0.2, 0.1), (6, 0.2, 0.1)], "the last has the least error"
     assert calls[2] == [7, 8, 9, 7, 8, 9] and found.fresh.error.shape == (2, 3) and found.tested.error.shape == (2, 4)
-    assert torch.equal(found.best_of_grid(), found.tested.error.min(1).values)
+    assert found.validation.tolist() == [5, 1] and found.setting.m == 6, "of the two widths, the one with the smaller error"
+    assert torch.equal(found.again.error, found.fresh.error[1])
+    assert found.best_of_grid == found.tested.error.min() and found.least == min(
+        found.best_of_grid, found.fresh.error.min()
+    )
     assert not torch.equal(points[0], points[1]) and torch.equal(points[1], points[2]), "validation is not test"
 
 
