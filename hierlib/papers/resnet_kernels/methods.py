@@ -1,9 +1,9 @@
 """The rivals of the residual network, each trained with one setting of its hyper-parameters on one sample of a task.
 
 The methods of Figure 2 in Allen-Zhu and Li 2019 (appendix A): two- and three-layer networks and the residual network, with
-trained hidden weights, and their linearisations "(NTK)". Ours is the residual network whose second block stays as it was
-drawn: it has all of the rest, so what it does not learn is learned by that block. The "(last)" versions, which train the output weights only, are
-ridge regressions on fixed features and need no training (`hierlib.kernels.ridge`).
+trained hidden weights, and their linearisations "(NTK)". The "(last)" versions, which train the output weights only, are
+ridge regressions on fixed features and need no training (`hierlib.kernels.ridge`). Ours is the residual network whose
+second block stays as it was drawn: what it does not learn is learned by that block.
 """
 
 from collections.abc import Callable, Sequence
