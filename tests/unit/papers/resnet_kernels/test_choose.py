@@ -29,9 +29,7 @@ def test_the_choice_is_made_on_validation_points_and_reported_on_other_seeds(mon
     assert calls[2] == [7, 8, 9, 7, 8, 9] and found.fresh.error.shape == (2, 3) and found.tested.error.shape == (2, 4)
     assert found.validation.tolist() == [5, 1] and found.setting.m == 6, "of the two widths, the one with the smaller error"
     assert torch.equal(found.again.error, found.fresh.error[1])
-    assert found.best_of_grid == found.tested.error.min() and found.least == min(
-        found.best_of_grid, found.fresh.error.min()
-    )
+    assert found.best_of_grid == found.tested.error.min() and found.least == min(found.best_of_grid, found.fresh.error.min())
     assert not torch.equal(points[0], points[1]) and torch.equal(points[1], points[2]), "validation is not test"
 
 
