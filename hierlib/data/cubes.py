@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from hierlib.streams import signs
+from hierlib.streams import signs, stream
 
 
 def hypercube(n: int, d: int, seed: int, name: str = "cube") -> Tensor:
@@ -17,3 +17,15 @@ def all_corners(d: int, dtype: torch.dtype = torch.float64) -> Tensor:
         raise ValueError(f"2^{d} corners do not fit in memory; d may be at most 24")
     bits = torch.arange(2**d)[:, None] >> torch.arange(d) & 1
     return 1 - 2 * bits.to(dtype)
+
+
+def unseen_corners(X: Tensor, seed: int) -> Tensor:
+    """The corners of the cube that are no rows of X (n, d), in random order: (2^d - distinct rows, d).
+
+    On a small cube a sample holds a good part of all corners. What was learned shows on the others alone.
+    """
+    corners = all_corners(X.shape[1], X.dtype)
+    left = torch.ones(len(corners), dtype=torch.bool)
+    left[(X < 0).long() @ 2 ** torch.arange(X.shape[1])] = False
+    unseen = corners[left]
+    return unseen[torch.randperm(len(unseen), generator=stream(seed, "unseen corners", *X.shape))]

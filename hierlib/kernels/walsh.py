@@ -72,13 +72,18 @@ def products(X: Tensor, sets: Tensor) -> Tensor:
     return features
 
 
-def degree_gram(X: Tensor, k: int) -> Tensor:
-    """sum over all S of size k of chi_S(x_i) chi_S(x_j): corners X (n, d) -> (n, n), without the C(d, k) features.
+def degree_kernel(X: Tensor, Z: Tensor, k: int) -> Tensor:
+    """sum over all S of size k of chi_S(x) chi_S(z): corners X (n, d), Z (p, d) -> (n, p), without the C(d, k) features.
 
-    Two corners that differ in h coordinates have the Krawtchouk number of (k, h) as entry; the diagonal is C(d, k).
+    Two corners that differ in h coordinates have the Krawtchouk number of (k, h) as entry.
     """
     d = X.shape[1]
-    return by_distance(X, X, torch.tensor([krawtchouk(k, h, d) for h in range(d + 1)], dtype=torch.float64))
+    return by_distance(X, Z, torch.tensor([krawtchouk(k, h, d) for h in range(d + 1)], dtype=torch.float64))
+
+
+def degree_gram(X: Tensor, k: int) -> Tensor:
+    """`degree_kernel` of a sample with itself: corners X (n, d) -> (n, n). The diagonal is C(d, k)."""
+    return degree_kernel(X, X, k)
 
 
 def heaviest_products(weights: Tensor, k: int, share: float) -> Tensor:

@@ -19,17 +19,30 @@ from hierlib.train.grid import Schedule
 class Search(NamedTuple):
     """What a search over a grid has found, for one method at several widths."""
 
-    tested: Shares  # how all settings of the grid do on the test points, on one seed: every entry (widths, tries)
-    chosen: list[Setting]  # per width, the one with the smallest error on the validation points
+    tested: Shares  # how all runs of the grid do on the test points: every entry (widths, settings x seeds)
+    chosen: list[Setting]  # per width, the one with the smallest error on the validation points, in the median over seeds
+    validation: Tensor  # that error (widths,)
     fresh: Shares  # the chosen ones again, with fresh seeds, on the test points: every entry (widths, seeds)
 
-    def best_of_grid(self) -> Tensor:
-        """The paper's number: the smallest test error over the grid (widths,)."""
-        return self.tested.error.min(1).values
+    @property
+    def best_of_grid(self) -> float:
+        """The paper's number: the smallest test error over the grid and the widths."""
+        return self.tested.error.min().item()
 
-    def median_error(self) -> Tensor:
-        """Median over the fresh seeds of the test error of the chosen setting (widths,)."""
-        return self.fresh.error.median(1).values
+    @property
+    def least(self) -> float:
+        """The smallest test error of any network that was trained, for the grid or again."""
+        return min(self.best_of_grid, self.fresh.error.min().item())
+
+    @property
+    def setting(self) -> Setting:
+        """The one that the validation points prefer, over all widths."""
+        return self.chosen[int(self.validation.argmin())]
+
+    @property
+    def again(self) -> Shares:
+        """What that setting does on fresh seeds: every entry (seeds,)."""
+        return Shares(*(column[int(self.validation.argmin())] for column in self.fresh))
 
 
 def search(
@@ -38,7 +51,7 @@ def search(
     n: int,
     rates: Sequence[float],
     decays: Sequence[float],
-    seed: int,
+    seeds: Sequence[int],
     fresh: Sequence[int],
     task: Task,
     schedule: Schedule,
@@ -46,20 +59,23 @@ def search(
     points: int = 10000,
     device: str = "cpu",
 ) -> Search:
-    """Try all rates and decays at every width on `seed`, choose, and train the chosen ones again on the `fresh` seeds."""
-    if seed in fresh:
-        raise ValueError(f"seed {seed} chooses the setting, so it cannot be one of the fresh seeds")
-    settings = [Setting(method, m, n, seed, rate, decay, alpha) for m in widths for rate in rates for decay in decays]
+    """Try all rates and decays at every width on `seeds`, choose, and train the chosen ones again on the `fresh` seeds.
+
+    One run says little about a setting where runs scatter; several seeds make the choice a choice.
+    """
+    if both := sorted(set(seeds) & set(fresh)):
+        raise ValueError(f"seed {both[0]} chooses the setting, so it cannot be one of the fresh seeds")
+    tried = [Setting(method, m, n, seeds[0], rate, decay, alpha) for m in widths for rate in rates for decay in decays]
+    settings = [setting._replace(seed=seed) for setting in tried for seed in seeds]
     results = learn(settings, task, schedule, device, progress="grid")
-    tries = len(rates) * len(decays)
-    validation = judge(settings, results, hypercube(points, task.d, seed, "validation"), task).error
-    best = validation.reshape(len(widths), tries).argmin(1)
-    chosen = [settings[i * tries + int(j)] for i, j in enumerate(best)]
+    validation = judge(settings, results, hypercube(points, task.d, seeds[0], "validation"), task).error
+    least = validation.reshape(len(widths), -1, len(seeds)).median(2).values.min(1)
+    chosen = [tried[i * len(tried) // len(widths) + int(j)] for i, j in enumerate(least.indices)]
     again = [setting._replace(seed=s) for setting in chosen for s in fresh]
-    test = hypercube(points, task.d, seed, "test")
+    test = hypercube(points, task.d, seeds[0], "test")
     tested = judge(settings, results, test, task)
     repeated = judge(again, learn(again, task, schedule, device, progress="fresh seeds"), test, task)
-    return Search(_rows(tested, len(widths)), chosen, _rows(repeated, len(widths)))
+    return Search(_rows(tested, len(widths)), chosen, least.values, _rows(repeated, len(widths)))
 
 
 def _rows(measured: Shares, count: int) -> Shares:

@@ -2,7 +2,8 @@
 
 The methods of Figure 2 in Allen-Zhu and Li 2019 (appendix A): two- and three-layer networks and the residual network, with
 trained hidden weights, and their linearisations "(NTK)". The "(last)" versions, which train the output weights only, are
-ridge regressions on fixed features and need no training (`hierlib.kernels.ridge`).
+ridge regressions on fixed features and need no training (`hierlib.kernels.ridge`). Ours is the residual network whose
+second block stays as it was drawn: what it does not learn is learned by that block.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "3resnet": Method(residual.residual, residual.outputs, ("W", "V")),
+    "3resnet, V frozen": Method(residual.residual, residual.outputs, ("W",)),
     "3layer": Method(fully_connected.deep, fully_connected.outputs, ("W", "V")),
     "2layer": Method(fully_connected.shallow, fully_connected.outputs, ("W",)),
     "3resnet (NTK)": Method(linearised.residual_tangent, linearised.outputs, ("W", "V")),

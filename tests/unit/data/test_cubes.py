@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from hierlib.data.cubes import all_corners, hypercube
+from hierlib.data.cubes import all_corners, hypercube, unseen_corners
 
 
 def test_points_are_signs_with_fair_and_independent_coordinates():
@@ -26,3 +26,12 @@ def test_all_corners_are_all_and_different():
 def test_too_many_corners_are_refused():
     with pytest.raises(ValueError, match=r"^2\^25 corners do not fit in memory; d may be at most 24$"):
         all_corners(25)
+
+
+def test_seen_and_unseen_corners_are_all_corners():
+    X = hypercube(40, 6, seed=3)
+    unseen = unseen_corners(X, seed=3)
+    seen, left = ({tuple(x) for x in points.tolist()} for points in (X, unseen))
+    assert not seen & left and len(left) == len(unseen) and len(seen) < 40, "some corners are drawn twice"
+    assert seen | left == {tuple(x) for x in all_corners(6).tolist()}
+    assert not torch.equal(unseen, unseen_corners(X, seed=4)), "the order is random"

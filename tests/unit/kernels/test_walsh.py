@@ -9,6 +9,7 @@ from hierlib.data.cubes import all_corners, hypercube
 from hierlib.kernels.hamming import conjugate, gaussian_kernel, tangent, weighted_gaussian
 from hierlib.kernels.walsh import (
     degree_gram,
+    degree_kernel,
     heaviest_products,
     in_walsh_basis,
     krawtchouk,
@@ -85,6 +86,8 @@ def test_products_are_products_and_their_gram_matrix_needs_no_features():
     assert Phi.shape == (12, math.comb(9, 3))
     assert Phi[4, 17] == math.prod(X[4, j].item() for j in sets[17])
     assert torch.equal(degree_gram(X, 3), Phi @ Phi.T)
+    Z = hypercube(5, 9, 1)
+    assert torch.equal(degree_kernel(X, Z, 3), Phi @ products(Z, sets).T)
 
 
 def test_the_heaviest_products_have_the_largest_entries_of_the_spectrum():
