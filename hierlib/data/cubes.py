@@ -11,7 +11,7 @@ def hypercube(n: int, d: int, seed: int, name: str = "cube") -> Tensor:
     return signs((n, d), seed, name)
 
 
-def leaning_hypercube(n: int, d: int, seed: int, name: str = "cube", lean: float = 0.5) -> Tensor:
+def leaning_hypercube(n: int, d: int, seed: int, name: str = "cube", lean: float = 0.3) -> Tensor:
     """n points of {-1, +1}^d whose coordinates lean together: (n, d), rows independent, coordinates not.
 
     Each row has a hidden fair sign z, and given z every coordinate is z with probability (1 + lean)/2. So every coordinate
