@@ -11,6 +11,17 @@ def hypercube(n: int, d: int, seed: int, name: str = "cube") -> Tensor:
     return signs((n, d), seed, name)
 
 
+def leaning_hypercube(n: int, d: int, seed: int, name: str = "cube", lean: float = 0.3) -> Tensor:
+    """n points of {-1, +1}^d whose coordinates lean together: (n, d), rows independent, coordinates not.
+
+    Each row has a hidden fair sign z, and given z every coordinate is z with probability (1 + lean)/2. So every coordinate
+    is fair, E x_i x_j = lean^2, and a product of an even number q of different coordinates has the mean lean^q.
+    """
+    hidden = signs((n, 1), seed, f"{name}, hidden")
+    uniform = torch.rand((n, d), generator=stream(seed, f"{name}, leaning", n, d), dtype=torch.float64)
+    return torch.where(uniform < (1 + lean) / 2, hidden, -hidden)
+
+
 def all_corners(d: int, dtype: torch.dtype = torch.float64) -> Tensor:
     """All 2^d points of {-1, +1}^d, (2^d, d). Row i has x_j = -1 where bit j of i is set."""
     if d > 24:

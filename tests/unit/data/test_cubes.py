@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from hierlib.data.cubes import all_corners, hypercube, unseen_corners
+from hierlib.data.cubes import all_corners, hypercube, leaning_hypercube, unseen_corners
 
 
 def test_points_are_signs_with_fair_and_independent_coordinates():
@@ -15,6 +15,14 @@ def test_the_seed_and_the_name_choose_the_points():
     assert torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 1))
     assert not torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 2))
     assert not torch.equal(hypercube(5, 8, 1), hypercube(5, 8, 1, "test"))
+
+
+def test_leaning_coordinates_are_fair_and_depend_on_one_another():
+    X, n = leaning_hypercube(40000, 5, seed=0, lean=0.6), 40000
+    assert set(X.unique().tolist()) == {-1.0, 1.0} and X.mean(0).abs().max() < 5 / n**0.5
+    off_diagonal = (X.T @ X / n)[~torch.eye(5, dtype=torch.bool)]
+    assert (off_diagonal - 0.6**2).abs().max() < 5 / n**0.5
+    assert abs(X[:, :4].prod(1).mean().item() - 0.6**4) < 5 / n**0.5
 
 
 def test_all_corners_are_all_and_different():
