@@ -5,7 +5,7 @@ import torch
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.relu import relu_gram
-from hierlib.kernels.spectrum import energies, inverse_norm, inverse_squares, spectral_inverse_norm, spectrum
+from hierlib.kernels.spectrum import energies, inverse_norm, inverse_squares, spectral_inverse_norm, spectrum, top_spectrum
 
 N = 25
 
@@ -81,3 +81,21 @@ def test_several_label_vectors_at_once_give_one_norm_each(H, columns):
 def test_a_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(torch.linalg.LinAlgError):
         inverse_norm(torch.tensor([[1.0, 2.0], [2.0, 1.0]]), torch.ones(2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_the_top_of_a_large_spectrum_is_that_of_the_whole(dtype):
+    X = unit_sphere(300, 4, seed=1)
+    H, whole = relu_gram(X).to(dtype), spectrum(relu_gram(X))
+    top = top_spectrum(H, 5, seed=0, rounds=30)
+    near = 1e-5 if dtype == torch.float32 else 1e-11
+    assert torch.allclose(top.values, whole.values[:5], rtol=near)
+    assert torch.allclose(top.vectors.T @ top.vectors, torch.eye(5).double(), atol=near)
+    # eigenvalues of the sphere come in groups of equal ones: compare the spaces, not the vectors
+    seen = whole.vectors[:, :5].T @ top.vectors
+    assert torch.allclose(seen[:1].abs(), torch.eye(5)[:1].double(), atol=10 * near)
+    assert torch.allclose(H.double() @ top.vectors, top.vectors * top.values, atol=300 * near)
+
+
+def test_the_top_of_a_small_matrix_may_be_all_of_it(H):
+    assert torch.allclose(top_spectrum(H, N, seed=0, rounds=1).values, spectrum(H).values, rtol=1e-9)
