@@ -92,8 +92,10 @@ def _images(ax: Axes) -> Rows:
     """One series per row of pixels, of a coloured image per colour too; x is the column."""
     for number, image in enumerate(ax.images):
         pixels = np.asarray(image.get_array())
-        colours = {"": pixels} if pixels.ndim == 2 else dict(zip((", red", ", green", ", blue"), np.moveaxis(pixels, 2, 0)))
-        for (colour, plane), row in product(colours.items(), range(len(pixels))):
+        planes = (
+            {"": pixels} if pixels.ndim == 2 else {f", {c}": pixels[..., i] for i, c in enumerate(("red", "green", "blue"))}
+        )
+        for (colour, plane), row in product(planes.items(), range(len(pixels))):
             for column, value in enumerate(plane[row]):
                 yield f"image {number + 1}{colour}, row {row}", column, value
 
