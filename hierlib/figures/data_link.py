@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 from collections.abc import Iterator
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -89,11 +89,15 @@ def _meshes(ax: Axes) -> Rows:
 
 
 def _images(ax: Axes) -> Rows:
-    """One series per row of pixels; x is the column."""
+    """One series per row of pixels, of a coloured image per colour too; x is the column."""
     for number, image in enumerate(ax.images):
-        for row, values in enumerate(np.asarray(image.get_array())):
-            for column, value in enumerate(values):
-                yield f"image {number + 1}, row {row}", column, value
+        pixels = np.asarray(image.get_array())
+        planes = (
+            {"": pixels} if pixels.ndim == 2 else {f", {c}": pixels[..., i] for i, c in enumerate(("red", "green", "blue"))}
+        )
+        for (colour, plane), row in product(planes.items(), range(len(pixels))):
+            for column, value in enumerate(plane[row]):
+                yield f"image {number + 1}{colour}, row {row}", column, value
 
 
 def _named(artist: Artist, otherwise: str) -> str:

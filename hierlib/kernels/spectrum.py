@@ -26,6 +26,19 @@ def spectrum(H: Tensor) -> Spectrum:
     return Spectrum(values.flip(0), vectors.flip(1))
 
 
+def top_spectrum(H: Tensor, count: int, seed: int, rounds: int = 8) -> Spectrum:
+    """The first `count` eigenpairs of a positive semi-definite matrix (n, n) that is too large for all of them.
+
+    Subspace iteration from a random block of twice that many columns, then Rayleigh and Ritz: each round shrinks what is
+    wrong with eigenvector i by lambda_(2 count) / lambda_i. The products run in the precision of H, the values are float64.
+    """
+    block = normals((len(H), min(len(H), 2 * count + 10)), seed, "subspace").to(H)
+    for _ in range(rounds):
+        block = torch.linalg.qr(H @ block).Q
+    inner = spectrum(block.T @ (H @ block))
+    return Spectrum(inner.values[:count], block.double() @ inner.vectors[:, :count])
+
+
 def energies(vectors: Tensor, y: Tensor) -> Tensor:
     """Share of |y|^2 on each eigenvector, (v_i' y)^2 / |y|^2: sums to one."""
     return (vectors.T @ y) ** 2 / (y @ y)

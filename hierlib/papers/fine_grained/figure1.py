@@ -19,6 +19,7 @@ from hierlib.data.labels import random_signs, worst_case_labels
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import Spectrum, spectrum
 from hierlib.nets.two_layer import two_layer
+from hierlib.streams import stream
 from hierlib.theory.linear_dynamics import predicted_loss
 from hierlib.train.full_batch import gradient_descent
 
@@ -59,9 +60,10 @@ def loss_curves(
     return curves
 
 
-def mirrored(eigen: Spectrum, y: Tensor) -> Tensor:
-    """Labels with the projections of y in reverse order: on v_i what y has on v_(n+1-i). Same norm, opposite alignment."""
-    return eigen.vectors @ (eigen.vectors.T @ y).flip(0)
+def permuted_projections(eigen: Spectrum, y: Tensor, seed: int) -> Tensor:
+    """Labels with the projections of y dealt out to the eigenvectors at random. Same norm, same sizes, no alignment."""
+    order = torch.randperm(len(y), generator=stream(seed, "permuted projections", len(y)))
+    return eigen.vectors @ (eigen.vectors.T @ y)[order]
 
 
 def first_step(loss: Tensor, share: float) -> float:

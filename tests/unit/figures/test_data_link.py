@@ -25,6 +25,14 @@ def test_lines_points_and_images_are_all_in_the_data():
     plt.close(fig)
 
 
+def test_a_coloured_image_has_one_series_per_colour_and_row():
+    fig, ax = panels(1)
+    ax.imshow([[[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]])
+    rows = {(series, x): float(y) for _, series, x, y in thinned(list(plotted(fig)))}
+    assert rows["image 1, red, row 0", "1"] == 0.4 and rows["image 1, blue, row 0", "0"] == 0.3
+    assert len(rows) == 6
+
+
 def test_a_mesh_is_in_the_data_by_its_centres_and_its_colour_bar_is_not():
     fig, ax = panels(1)
     mesh = ax.pcolormesh([1, 2, 3], [10, 20], [[7, 8, 9], [4, 5, 6]], shading="nearest")

@@ -12,6 +12,7 @@ from hierlib.kernels.spectrum import (
     inverse_squares,
     spectral_inverse_norm,
     spectrum,
+    top_spectrum,
 )
 
 N = 25
@@ -98,3 +99,21 @@ def test_lanczos_finds_both_ends_of_the_spectrum(n):
     assert extreme_eigenvalues(gram) == pytest.approx(ends, rel=1e-3)
     assert extreme_eigenvalues(gram, tolerance=0) == pytest.approx(ends, rel=1e-9)
     assert extreme_eigenvalues(gram, torch.linalg.cholesky(gram)) == extreme_eigenvalues(gram)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_the_top_of_a_large_spectrum_is_that_of_the_whole(dtype):
+    X = unit_sphere(300, 4, seed=1)
+    H, whole = relu_gram(X).to(dtype), spectrum(relu_gram(X))
+    top = top_spectrum(H, 5, seed=0, rounds=30)
+    near = 1e-5 if dtype == torch.float32 else 1e-11
+    assert torch.allclose(top.values, whole.values[:5], rtol=near)
+    assert torch.allclose(top.vectors.T @ top.vectors, torch.eye(5).double(), atol=near)
+    # eigenvalues of the sphere come in groups of equal ones: compare the spaces, not the vectors
+    seen = whole.vectors[:, :5].T @ top.vectors
+    assert torch.allclose(seen[:1].abs(), torch.eye(5)[:1].double(), atol=10 * near)
+    assert torch.allclose(H.double() @ top.vectors, top.vectors * top.values, atol=300 * near)
+
+
+def test_the_top_of_a_small_matrix_may_be_all_of_it(H):
+    assert torch.allclose(top_spectrum(H, N, seed=0, rounds=1).values, spectrum(H).values, rtol=1e-9)

@@ -12,8 +12,8 @@ from hierlib.papers.fine_grained.figure1 import (
     first_step,
     largest_miss,
     loss_curves,
-    mirrored,
     participation_ratio,
+    permuted_projections,
     predicted_first_step,
     slower_over_faster,
     three_labels,
@@ -45,10 +45,11 @@ def test_the_predicted_losses_are_those_of_the_recursion_per_sample():
         assert torch.allclose(predicted[name], recursion, rtol=1e-9)
 
 
-def test_mirrored_labels_carry_on_the_last_eigenvector_what_the_labels_carry_on_the_first():
-    other = mirrored(EIGEN, Y)
-    assert torch.allclose(energies(EIGEN.vectors, other), energies(EIGEN.vectors, Y).flip(0))
-    assert torch.allclose(mirrored(EIGEN, other), Y)
+def test_permuted_projections_are_the_same_numbers_on_other_eigenvectors():
+    before, after = energies(EIGEN.vectors, Y), energies(EIGEN.vectors, permuted_projections(EIGEN, Y, seed=0))
+    assert torch.allclose(before.sort().values, after.sort().values)
+    assert (before - after).abs().max() > 0.01
+    assert not torch.allclose(permuted_projections(EIGEN, Y, seed=1), permuted_projections(EIGEN, Y, seed=0))
 
 
 @pytest.mark.parametrize("share, step", [(1.0, 0), (0.5, 1), (0.3, 2), (0.25, 2), (0.1, float("inf"))])
