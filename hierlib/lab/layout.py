@@ -99,17 +99,17 @@ def _behind(state: State, record: Record) -> str:
 
 
 def shaken(page: Page, paper: Paper) -> list[str]:
-    """A sentence for each claim of the page whose printed proof rests on something that is false or does not follow."""
-    sentences = []
+    """A sentence for each erratum in doubt that the printed proof of a claim of the page rests on."""
     broken = paper.shaken()
-    for claim in page.claims:
-        for erratum in broken.get(claim, []):
-            below = paper.entry(erratum.claim)
-            what = "is false as printed" if erratum.class_ == "false" else "has a gap"
-            sentences.append(
-                f"**The printed proof of {paper.entry(claim).title} rests on {below.title}, which {what}** "
-                f"({{ref}}`{erratum.id} <{paper.slug}-{erratum.id.lower()}>`). {plain(erratum.effect)}"
-            )
+    resting = {erratum.id: erratum for claim in page.claims for erratum in broken.get(claim, [])}
+    sentences = []
+    for erratum in resting.values():
+        claims = " and of ".join(paper.entry(claim).title for claim in page.claims if erratum in broken.get(claim, []))
+        what = "is false as printed" if erratum.class_ == "false" else "has a gap"
+        sentences.append(
+            f"**The printed proof of {claims} rests on {paper.entry(erratum.claim).title}, which {what}** "
+            f"({{ref}}`{erratum.id} <{paper.slug}-{erratum.id.lower()}>`). {plain(erratum.effect)}"
+        )
     return sentences
 
 
