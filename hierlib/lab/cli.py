@@ -202,7 +202,8 @@ def accept(
         requests = {s: Request(profile, device, (f"seed={s}",)) for s in chosen}
         row = {s: jobs_for(project, [page], request, here=scheduler is None)[0] for s, request in requests.items()}
         backend = backend_for(scheduler, device, jobs)
-        failed += print_events(runner.run(project, row.values(), backend, runner.Settings(timeout)))
+        work = {job.key: job for job in (standard[page.id], *row.values())}.values()
+        failed += print_events(runner.run(project, work, backend, runner.Settings(timeout)))
         try:
             history = registry[page.id.partition("/")[0]].history
             out.print(f"accepted {project.relative(numbers.calibrate(project, standard[page.id], row, history))}")

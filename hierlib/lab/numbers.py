@@ -1,8 +1,9 @@
 """The numbers we hold ourselves to: `tests/numbers/<profile>/<page>.json`, written by `hier accept`, read by `hier check`.
 
 For every check they keep its value and outcome on every accepted seed, its rule (relation and bound), and a tolerance from
-the spread: the half width of the interval in which one more seed falls with probability 99 % if values are normal. For every
-claim they keep the verdict on each seed and the verdict over all of them, which is the one that the book prints.
+the spread: the half width of the interval in which one more seed falls with probability 99 % if values are normal. The run
+that the book shows, on a seed of its own, is part of the spread, because it is the one that is compared, and no part of the
+verdict. For every claim they keep the verdict on each seed and the verdict over all of them, which the book prints.
 
 A rule that was changed after a result was seen is no secret: a bound that moved, a check that went, another expected verdict
 are refused until the registry's `history:` has a line about them.
@@ -179,6 +180,9 @@ def calibrate(project: Project, standard: Job, jobs: Mapping[int, Job], history:
     records = {seed: record for seed, job in jobs.items() if (record := stored_record(project, job)) is not None}
     if len(records) < len(jobs):
         raise UserError(f"{standard.page} not accepted: a run is missing")
+    shown = stored_record(project, standard)
+    if shown is None:
+        raise UserError(f"{standard.page} not accepted: the run that the book shows is missing")
     found = list(records.values())
     over_all = of_all_seeds(found)
     reasons = [
@@ -196,7 +200,8 @@ def calibrate(project: Project, standard: Job, jobs: Mapping[int, Job], history:
             reasons.append(f"{check.name} is no number on seed {', '.join(missing)}")
             continue
         update = {"rule": rule(check), "by_seed": column, "holds": [c.holds for c in series]}
-        values[check.name] = accepted_value(column).model_copy(update=update)
+        also = [] if standard.parameters["seed"] in jobs else [shown.checks[number].value]
+        values[check.name] = accepted_value([*column, *also]).model_copy(update=update)
     verdicts = {c: OverSeeds(all=v, by_seed=[r.verdicts[c] for r in found]) for c, v in over_all.items()}
     key = numbers_key(project, standard)
     numbers = AcceptedNumbers(seeds=sorted(records), values=values, numbers_key=key, verdicts=verdicts)
