@@ -42,7 +42,7 @@ def test_what_is_current_stays_also_with_another_seed(cluttered):
 
 def test_changed_code_makes_its_runs_leftovers(cluttered):
     toy, _, _ = cluttered
-    toy.edit(toy.squares, "scale * n", "2 * scale * n")
+    toy.edit(toy.squares, "scale * n +", "2 * scale * n +")
     assert "6 leftovers" in toy.call("clean").stdout
 
 

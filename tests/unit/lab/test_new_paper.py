@@ -40,7 +40,7 @@ def test_a_paper_is_added_runs_and_is_rendered_with_the_rest(book):
     )
     assert done.returncode == 0, done.stderr
     toc = yaml.safe_load((book.root / "_toc.yml").read_text())
-    assert [part["caption"] for part in toc["parts"]][-2:] == ["VI. A sixth paper", "Sources"]
+    assert [part["caption"] for part in toc["parts"]][-3:] == ["VI. A sixth paper", "Together", "Sources"]
     assert (done := book.hier("run", "sixth", "--profile", "smoke")).returncode == 0, done.stderr
     assert "sixth/thm1" in book.hier("list", "sixth").stdout
     assert (done := book.hier("book", "--profile", "smoke")).returncode == 0, done.stderr

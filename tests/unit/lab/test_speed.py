@@ -40,7 +40,8 @@ def tree(make_toy, request):
             f"  - {{id: page{number}, kind: lemma, place: p, says: s, priority: A, expected: holds, page: page{number}}}"
         )
     head = toy.registry.read_text().partition("claims:\n")[0]
-    toy.registry.write_text(head + "claims:\n" + "\n".join(claims) + "\n")
+    without_answer = ", ".join(f"page{number}" for number in range(request.param))
+    toy.registry.write_text(head + "claims:\n" + "\n".join(claims) + f"\nfirst_edition: [{without_answer}]\n")
     project, pages = toy.load()
     for page in pages.values():
         forge(project, Request("quick").job(project, page))
