@@ -5,7 +5,7 @@ import re
 
 
 def maths(text: str, escaped: bool = False) -> str:
-    """Text with $maths$ for raw HTML, where MathJax looks for \\( and \\)."""
+    """Text with $maths$ for raw HTML, where MathJax looks for brackets of its own."""
     safe = text if escaped else html.escape(text, quote=False)
     return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", safe)
 
