@@ -25,7 +25,7 @@ class Shown(NamedTuple):
     sizes: Mapping[str, Mapping[str, Check]] = {}  # another size -> its checks by name
 
 
-def hypotheses(found: Sequence[Hypothesis], titles: Mapping[str, str] | None = None) -> str:
+def hypotheses(found: Sequence[Hypothesis]) -> str:
     """Hypothesis, needed, here, met: one row each; nothing where there is none."""
     if not found:
         return ""
