@@ -26,13 +26,12 @@ def measure(project: Path, chosen: list[str]) -> Iterator[Result]:
     pages = chosen or sorted(path.relative_to(notebooks).as_posix().removesuffix(".md") for path in notebooks.rglob("*.md"))
     if absent := [page for page in pages if not (notebooks / f"{page}.md").is_file()]:
         raise ValueError(f"no page {', '.join(absent)} in {project}")
-    cores = os.cpu_count() or 1  # `hier run --jobs 1` gives a page all of them: the cells alone get as many
-    rows = [(of_the_run(project, pages), of_the_cells(project, pages, cores)) for _ in range(1 + TURNS)][1:]
+    rows = [(of_the_run(project, pages), of_the_cells(project, pages)) for _ in range(1 + TURNS)][1:]
     beyond = estimate((whole - cells) / len(pages) for whole, cells in rows)
     whole, cells = (estimate(column).median / len(pages) for column in zip(*rows, strict=True))
     name = f"CPU seconds of a page beyond its own cells, mean of {len(pages)} pages at smoke"
     shown = f"{beyond.median:.2f} s ({whole:.2f} s in all, {cells:.2f} s its cells)"
-    yield Result(name, shown, "at most 1.5 s", beyond.median <= 1.5, beyond.spread, cores)
+    yield Result(name, shown, "at most 1.5 s", beyond.median <= 1.5, beyond.spread)
 
 
 def of_the_run(project: Path, pages: list[str]) -> float:
@@ -46,11 +45,10 @@ def of_the_run(project: Path, pages: list[str]) -> float:
     return children() - before
 
 
-def of_the_cells(project: Path, pages: list[str], threads: int) -> float:
+def of_the_cells(project: Path, pages: list[str]) -> float:
     script = str(Path(__file__).with_name("own_cells.py"))
     command = [sys.executable, "-P", script, str(project), *pages]
-    environment = tools(project) | {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "MKL", "OPENBLAS")}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=tools(project))
     return float(sum(json.loads(done.stdout).values()))
 
 

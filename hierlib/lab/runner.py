@@ -71,6 +71,12 @@ def pages_at_once(device: str, asked: int | None) -> int:
     return asked or (1 if device == "cuda" else os.cpu_count() or 1)
 
 
+def threads_of_a_page(at_once: int) -> int:
+    """An even share of the cores, or what OMP_NUM_THREADS says: on a busy machine threads that wait for each other crawl."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() and int(asked) > 0 else max(1, (os.cpu_count() or 1) // at_once)
+
+
 def local(count: int) -> Backend:
     """A backend that runs `count` pages at a time on this machine and shares its cores among them."""
 
@@ -84,7 +90,7 @@ def local(count: int) -> Backend:
         if not waiting:
             return
         at_once = min(count, len(waiting))
-        threads = max(1, (os.cpu_count() or 1) // at_once)
+        threads = threads_of_a_page(at_once)
         slots: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         for _ in range(at_once):
             slots.put(Slot(threads, warm=len(waiting) > at_once))

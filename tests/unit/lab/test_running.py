@@ -15,7 +15,7 @@ from hierlib.lab.book import refresh_pair
 from hierlib.lab.job import make_job, numbers_key
 from hierlib.lab.record import as_json, read_record
 from hierlib.lab.registry import load_registry
-from hierlib.lab.runner import absent_data
+from hierlib.lab.runner import absent_data, threads_of_a_page
 from hierlib.lab.state import kept_records, state_of
 
 
@@ -50,6 +50,15 @@ def test_a_record_says_what_was_found_and_what_it_rests_on(finished):
     assert record["key"] == toy.records()[0].parent.name == job.key
     assert record["numbers_key"] == numbers_key(project, job) != job.key
     assert record["commit"] == "", "the toy project is in no git repository"
+
+
+def test_a_page_gets_its_share_of_the_cores_or_what_the_user_says(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [threads_of_a_page(at_once) for at_once in (1, 2, 3, 16)] == [8, 4, 2, 1]
+    for said, threads in (("1", 1), ("6", 6), ("", 4), ("0", 4), ("many", 4)):
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+        assert threads_of_a_page(2) == threads
 
 
 def test_a_record_carries_the_digest_of_itself_and_of_its_notebook(ran):
