@@ -172,7 +172,8 @@ def accept(
     profile: ProfileOption = "quick",
     device: DeviceOption = "cpu",
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds to accept on, at least five; 3 to 8 if omitted, as settings are chosen on 0 to 2.")
+        str | None,
+        typer.Option(help="Seeds to accept on, at least five; 3 to 8 if omitted, as settings are chosen on 0 to 2."),
     ] = None,
     stale: Annotated[bool, typer.Option("--stale", help="Only pages accepted with earlier code or not at all.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time; as for `hier run`.")] = None,
