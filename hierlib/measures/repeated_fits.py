@@ -10,14 +10,14 @@ from hierlib.measures.fits import loglog_slope
 
 
 class RepeatedFit(NamedTuple):
-    """The mean exponent, a 95 % confidence interval for it, and the exponent of each repetition."""
+    """The mean exponent, a confidence interval for it, and the exponent of each repetition."""
 
     slope: float
     interval: tuple[float, float]
     slopes: np.ndarray
 
 
-def slope_by_repeat(x: ArrayLike, y: ArrayLike) -> RepeatedFit:
+def slope_by_repeat(x: ArrayLike, y: ArrayLike, confidence: float = 0.95) -> RepeatedFit:
     """One least-squares exponent of y in x per column of y (len(x), repeats), and Student's interval for their mean.
 
     A column is one repetition (an initial network, a sample) followed through all x, so its points are not independent of
@@ -29,5 +29,5 @@ def slope_by_repeat(x: ArrayLike, y: ArrayLike) -> RepeatedFit:
         raise ValueError("an interval over repetitions needs y of shape (len(x), repeats) with at least two repeats")
     slopes = np.array([loglog_slope(x, column).slope for column in columns])
     mean = float(slopes.mean())
-    half = float(stats.t.ppf(0.975, len(slopes) - 1) * slopes.std(ddof=1) / len(slopes) ** 0.5)
+    half = float(stats.t.ppf((1 + confidence) / 2, len(slopes) - 1) * slopes.std(ddof=1) / len(slopes) ** 0.5)
     return RepeatedFit(mean, (mean - half, mean + half), slopes)

@@ -20,6 +20,8 @@ def test_the_mean_is_that_of_all_points_and_the_interval_that_of_the_slopes():
     by_hand = [np.polyfit(np.log(X), np.log(column), 1)[0] for column in y.T]
     assert fit.slopes == pytest.approx(by_hand)
     assert fit.interval[1] - fit.slope == pytest.approx(3.182446 * np.std(by_hand, ddof=1) / 2, rel=1e-6)
+    low, high = slope_by_repeat(X, y, confidence=0.99).interval
+    assert high - low == pytest.approx(5.840909 * np.std(by_hand, ddof=1), rel=1e-6)
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says_although_repetitions_have_their_own_constant_and_slope():
