@@ -24,7 +24,8 @@ def test_the_mean_is_that_of_all_points_and_the_interval_that_of_the_slopes():
     assert high - low == pytest.approx(5.840909 * np.std(by_hand, ddof=1), rel=1e-6)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says_although_repetitions_have_their_own_constant_and_slope():
+@pytest.mark.slow
+def test_the_interval_covers_the_truth_as_often_as_it_says():
     generator = np.random.default_rng(0)
     covered = 0
     for _ in range(1000):
