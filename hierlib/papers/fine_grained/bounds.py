@@ -1,6 +1,6 @@
 """The bound of Arora et al. 2019 (theorem 5.1, corollary 5.2) put to a test: samples, starts, and what passes by mistake."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -91,3 +91,27 @@ def weakest_passing(ladder: dict[float, float]) -> float:
             break
         weakest = rung
     return weakest
+
+
+def ladders(
+    at: Judged,
+    y: Tensor,
+    rungs: Mapping[str, Sequence[float]],
+    over_bound: Callable[[Judged, Tensor, int | None], float],
+    seed: int,
+) -> dict[str, dict[float, float]]:
+    """Loss over bound of learners that get less and less: what is taken away -> rung -> ratio.
+
+    `rungs` has three ladders: "labels" (shares dealt out anew), "samples" (how many of the first are seen) and "steps".
+    `over_bound` trains on a sample with labels (n,) for so many steps (None: as usual). The bound stays that of all samples.
+    """
+
+    def first(count: int) -> Judged:
+        X = at.X[:count]
+        return at._replace(X=X, Y=at.Y[:count], largest=torch.linalg.eigvalsh(relu_gram(X))[-1].item())
+
+    return {
+        "labels": {share: over_bound(at, dealt_anew(y, share, seed, "ladder"), None) for share in rungs["labels"]},
+        "samples": {count: over_bound(first(int(count)), y[: int(count)], None) for count in rungs["samples"]},
+        "steps": {k: over_bound(at, y, int(k)) for k in rungs["steps"]},
+    }

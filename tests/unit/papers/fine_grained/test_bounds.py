@@ -9,6 +9,7 @@ from hierlib.papers.fine_grained.bounds import (
     dealt_anew,
     failure_rate,
     judged,
+    ladders,
     printed_start,
     printed_steps,
     weakest_passing,
@@ -81,3 +82,19 @@ def test_the_weakest_passing_rung_is_the_one_before_the_first_failure():
     assert weakest_passing({100: 0.1, 10: 1.0}) == 10
     assert math.isnan(weakest_passing({100: 1.1, 10: 0.9}))
     assert math.isnan(weakest_passing({100: math.nan}))
+
+
+def test_the_ladders_take_away_one_thing_at_a_time():
+    seen = []
+    y = torch.arange(N).double()
+
+    def learner(at, labels, k):
+        assert torch.equal(at.bound, AT.bound) and len(at.X) == len(labels) and torch.equal(at.X, X[: len(at.X)])
+        seen.append((len(at.X), (labels != y[: len(labels)]).double().mean().item(), k))
+        return at.largest
+
+    found = ladders(AT, y, {"labels": (0.0, 1.0), "samples": (20, 1), "steps": (5,)}, learner, seed=0)
+    assert [(n, k) for n, _, k in seen] == [(N, None), (N, None), (20, None), (1, None), (N, 5)]
+    assert [moved > 0 for _, moved, _ in seen] == [False, True, False, False, False]
+    assert found["labels"].keys() == {0.0, 1.0} and found["samples"][1] == pytest.approx(0.5)  # H of one input
+    assert found["steps"][5] == AT.largest
