@@ -82,7 +82,7 @@ def measure() -> Iterator[Result]:
         f"{gain.median:.1f}x ({batched:.0f} against {plain:.0f} us per step and network; {share.median:.0%} of sgemm)",
         "at least 4x",
         gain.median >= 4,
-        gain.spread,
+        gain.error,
     )
     counts, widths = [1, 4, 16, 64, 256], [20, 50, 100, 200, 400, 800]
     rows = in_turns(*(together(grid(count, M)) for count in counts))
@@ -93,7 +93,7 @@ def measure() -> Iterator[Result]:
         f"{ratio.median:.2f}x ({', '.join(f'{c}: {t:.0f} us' for c, t in zip(counts, by_count, strict=True))})",
         "at most 1.25x",
         ratio.median <= 1.25,
-        ratio.spread,
+        ratio.error,
     )
     if not result.disturbed:  # the curves stay with the line that they belong to
         sizes = {"3resnet": widths, "2layer": widths, "3layer": widths[:-1]}

@@ -11,8 +11,8 @@ HEAD = f"""\
 # Benchmarks
 
 Written by `make bench`; `python -m benchmarks NAME` measures one part again. The sides of a comparison take turns, on as
-many threads as the line says. A number is the median over the turns; the spread is the range of their middle half,
-relative to the median. Above {LIMIT:.0%} the machine was disturbed and the line is refused: the older one stays.
+many threads as the line says. A number is the median over the turns; its error is half of the 95 % interval of that
+median, relative to it. Above {LIMIT:.0%} the line is refused, because the machine was disturbed: the older one stays.
 
 Last written on {{machine}}.
 """
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
     what: str
     measured: str
-    spread: str
+    error: str
     wanted: str
     met: str
     date: str
@@ -43,7 +43,7 @@ Book = dict[str, list[Line]]  # the parts of the report by name
 
 
 def read(text: str) -> Book:
-    """The parts of RESULTS.md. Rows of four cells, as they were written before spreads were, are read as well."""
+    """The parts of RESULTS.md. Rows of four cells, as they were written before errors were, are read as well."""
     book: Book = {}
     part = ""
     for row in text.splitlines():
@@ -89,7 +89,7 @@ def as_line(result: Result, here: Circumstances) -> Line:
     return Line(
         result.name,
         result.measured,
-        "-" if result.spread is None else f"{result.spread:.1%}",
+        "-" if result.error is None else f"± {result.error:.1%}",
         result.wanted or "-",
         {True: "yes", False: "**no**", None: "-"}[result.met],
         here.date,
@@ -107,9 +107,9 @@ def sentence(result: Result | LeftOut, book: Book) -> str:
     if result.disturbed:
         load = f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         return (
-            f"refused   {result.name}: {result.measured}, but the turns spread by {result.spread:.0%} "
+            f"refused   {result.name}: {result.measured}, but only known to ± {result.error:.0%} "
             f"(at most {LIMIT:.0%}): the machine was disturbed ({load}); {stays}"
         )
-    spread = "" if result.spread is None else f", spread {result.spread:.1%}"
+    error = "" if result.error is None else f", ± {result.error:.1%}"
     wanted = f" (wanted: {result.wanted})" if result.wanted else ""
-    return f"{'NOT met' if result.met is False else 'ok':9s} {result.name}: {result.measured}{spread}{wanted}"
+    return f"{'NOT met' if result.met is False else 'ok':9s} {result.name}: {result.measured}{error}{wanted}"

@@ -1,31 +1,34 @@
-"""Times that a busy machine cannot falsify unseen: sides in turns, pinned threads, medians, and the spread beside them.
+"""Times that a busy machine cannot falsify unseen: sides in turns, pinned threads, medians, and how well they are known.
 
 Two sides of a comparison are measured A B A B ..., so that a slow moment meets both. Every turn gives one ratio; the
-result is their median, and their spread tells whether the machine was left alone. A line whose spread is too large
-is refused (benchmarks/report.py).
+result is their median, and the spread of the turns says how well it is known. A line whose median is not known well
+enough is refused (benchmarks/report.py). On a virtual machine single turns spread by 10 to 20 % with nothing else
+running, because its cores are not its own; more turns make up for it.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable
-from statistics import median, quantiles
+from statistics import median
 from typing import NamedTuple
 
-LIMIT = 0.10  # the largest spread that is believed: on an idle machine it is one to five percent
+LIMIT = 0.10  # a median that is known less well than this is not believed
+PATIENCE = 60.0  # seconds for which turns are added to the fewest, up to four times as many
 clock = time.perf_counter
 
 
 class Estimate(NamedTuple):
-    """The median over the turns, and the range of their middle half relative to it."""
+    """The median over the turns, and half of its 95 % interval relative to it."""
 
     median: float
-    spread: float
+    error: float
 
 
 class Result(NamedTuple):
     """One line of the report: what was measured, against what it is held, and whether it is met.
 
-    The spread is that of the number which decides; None for what does not vary with the load (memory). `met` is None
+    The error is that of the number which decides; None for what does not vary with the load (memory). `met` is None
     where nothing is wanted. `threads` only where they are not those of this process.
     """
 
@@ -33,12 +36,12 @@ class Result(NamedTuple):
     measured: str
     wanted: str
     met: bool | None
-    spread: float | None
+    error: float | None
     threads: int | None = None
 
     @property
     def disturbed(self) -> bool:
-        return self.spread is not None and not self.spread <= LIMIT  # not a number is no calm either
+        return self.error is not None and not self.error <= LIMIT  # not a number is no calm either
 
 
 class LeftOut(NamedTuple):
@@ -61,22 +64,31 @@ def seconds(action: Callable[[], object]) -> float:
     return clock() - start
 
 
-def in_turns(*actions: Callable[[], object], turns: int = 11, warm_up: int = 1) -> list[tuple[float, ...]]:
+def in_turns(
+    *actions: Callable[[], object], turns: int = 11, warm_up: int = 1, patience: float = PATIENCE
+) -> list[tuple[float, ...]]:
     """Seconds of each action in each turn, in which they follow each other; the turns that warm up are not kept.
 
-    Eleven turns are needed for the spread to be worth something. On a machine that slows every single time by a random
-    factor up to 1.5, one series in 20 passes with that many, and one in 300 passes and is wrong by more than a tenth;
-    with seven, which is for what takes long, one in 9 and one in 60.
+    At least `turns` of them, and up to four times as many while they have taken less than `patience` seconds.
     """
-    rows = [tuple(seconds(action) for action in actions) for _ in range(warm_up + turns)]
+    start, rows = clock(), []
+    while len(rows) < warm_up + turns or (len(rows) < warm_up + 4 * turns and clock() - start < patience):
+        rows.append(tuple(seconds(action) for action in actions))
     return rows[warm_up:]
 
 
 def estimate(values: Iterable[float]) -> Estimate:
-    """Median and spread of one value per turn; a median that is no positive number has no end of spread."""
-    series = list(values)
-    middle = median(series)
+    """Median of one value per turn, and how well it is known; one that is no positive number is not known at all.
+
+    The interval lies between two of the values in their order, so many from either end that the true median is outside
+    with probability 5 % at most, whatever the law of the values. With fewer than six values it is their whole range.
+    """
+    series = sorted(values)
+    middle, count = median(series), len(series)
     if not middle > 0:
         return Estimate(middle, float("inf"))
-    low, _, high = quantiles(series, n=4, method="inclusive")
-    return Estimate(middle, (high - low) / middle)
+    outside, dropped = 0.0, -1  # values that may be dropped from either end
+    while (outside := outside + 2 * math.comb(count, dropped + 1) / 2**count) <= 0.05:
+        dropped += 1
+    first = max(dropped, 0)
+    return Estimate(middle, (series[-1 - first] - series[first]) / 2 / middle)

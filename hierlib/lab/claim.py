@@ -130,11 +130,13 @@ class Claim:
         rivals, cells = dict(opponents or {}), None
         if isinstance(value, Mapping):
             cells_that_count = counted(value, rivals, relation, bound) if rivals else []
+            cells = (len(cells_that_count), len(value))
+            # Where none counts the check decides nothing, and the table shows what was measured in all of them.
+            shown = cells_that_count or list(value)
             rivals = {
-                rival: _nearest([results[cell] for cell in cells_that_count], relation, bound)
-                for rival, results in rivals.items()
+                rival: _nearest([results[cell] for cell in shown], relation, bound) for rival, results in rivals.items()
             }
-            cells, value = (len(cells_that_count), len(value)), worst([value[c] for c in cells_that_count], relation, bound)
+            value = worst([value[cell] for cell in shown], relation, bound)
         number = float(value)
         holds = settled(number, relation, bound, known, predicts) if says else satisfies(number, relation, bound)
         self._add(
@@ -272,6 +274,7 @@ def device_name(device: str) -> str:
 def _nearest(results: Sequence[float | None], relation: str, bound: Any) -> float | None:
     """What the opponent achieves in the cell where it comes nearest to passing; None where it never gets there."""
     reached = [result for result in results if result is not None]
+    reached = [result for result in reached if not math.isnan(result)] or reached
     if not reached or relation == "within":
         return min(reached, key=lambda result: min(abs(result - bound[0]), abs(result - bound[1])), default=None)
     return min(reached) if relation in ("at_most", "below") else max(reached)

@@ -172,8 +172,9 @@ def accept(
     profile: ProfileOption = "quick",
     device: DeviceOption = "cpu",
     seeds: Annotated[
-        str, typer.Option(help="Seeds to accept on, at least five; choose settings on others.")
-    ] = "3,4,5,6,7,8",
+        str | None,
+        typer.Option(help="Seeds to accept on, at least five; 3 to 8 if omitted, as settings are chosen on 0 to 2."),
+    ] = None,
     stale: Annotated[bool, typer.Option("--stale", help="Only pages accepted with earlier code or not at all.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Pages at a time; as for `hier run`.")] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Send pages to this Dask scheduler.")] = None,
@@ -188,7 +189,7 @@ def accept(
     """
     from hierlib.lab import numbers, runner
 
-    chosen = numbers.read_seeds(seeds)
+    chosen = numbers.read_seeds(seeds or numbers.SEEDS)
     project = find_project()
     registry, pages = load(project, claims)
     standard = {job.page: job for job in jobs_for(project, pages, Request(profile, device), here=scheduler is None)}

@@ -70,10 +70,13 @@ class Check(Model):
 
     @property
     def loose(self) -> bool:
-        """Whether the bound is met with a factor of ten to spare."""
-        if not self.holds or isinstance(self.bound, tuple) or min(self.bound, self.value) <= 0:
+        """Whether the bound is met with a factor of ten to spare, at the nearer end of the interval; zero has any factor."""
+        if not self.holds or isinstance(self.bound, tuple) or self.bound <= 0:
             return False
-        return (self.bound if self.relation in ("at_most", "below") else self.value) > LOOSE * min(self.bound, self.value)
+        ends = (self.value, *(self.interval or ()))
+        if self.relation in ("at_most", "below"):
+            return 0 <= LOOSE * max(ends) < self.bound
+        return min(ends) > LOOSE * self.bound
 
     @property
     def power(self) -> bool:

@@ -5,6 +5,7 @@ the paper's own numbers of the claims, the seeds, and runs at other sizes.
 """
 
 import html
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -67,10 +68,12 @@ def checks(found: Sequence[Check], verdicts: Mapping[str, Verdict], shown: Shown
         if guards
         else ""
     )
-    said = ", ".join(f"{html.escape(shown.titles.get(claim, claim))} <b>{word}</b>" for claim, word in verdicts.items())
+    # Claims that stand in no heading: nothing decides them.
+    rest = [claim for claim in verdicts if not any(claim in check.of for check in deciding)]
+    said = f"<p>{_heading(rest, verdicts, shown)}</p>" if rest else ""
     return (
-        f"<div class='hl-verdict hl-cards tex2jax_process mathjax_process'>{_table(body) if body else ''}{below}"
-        f"<p>Verdict: {said}. <small>{html.escape(shown.made)}.</small></p></div>"
+        f"<div class='hl-verdict hl-cards tex2jax_process mathjax_process'>{_table(body) if body else ''}{below}{said}"
+        f"<p><small>{html.escape(shown.made)}.</small></p></div>"
     )
 
 
@@ -103,7 +106,8 @@ def _row(check: Check, shown: Shown) -> str:
         says = f"<span class='hl-tag'>control</span> {f'{what}: {maths(check.removes)}' if check.removes else name}"
     elif check.role != "statement":
         says = f"<span class='hl-tag'>{ROLES[check.role]}</span> {says}"
-    style = f"{'hl-holds' if check.holds else 'hl-fails'}{' hl-below' if check.kind == 'control' else ''}"
+    style = "hl-idle" if _idle(check) else "hl-holds" if check.holds else "hl-fails"
+    style += " hl-below" if check.kind == "control" else ""
     paper = f"<br><small>paper: {short(check.paper)}</small>" if check.paper is not None else ""
     there = {size: others[check.name] for size, others in shown.sizes.items() if check.name in others}
     sizes = "".join(
@@ -122,16 +126,18 @@ def _row(check: Check, shown: Shown) -> str:
 def _value(check: Check) -> str:
     interval = f" <small>[{short(check.interval[0])}, {short(check.interval[1])}]</small>" if check.interval else ""
     cells = f"<br><small>{check.cells[0]} of {check.cells[1]} cells count</small>" if check.cells else ""
-    return f"{short(check.value)}{interval}{cells}"
+    value = "not reached" if math.isnan(check.value) else short(check.value)
+    return f"{value}{interval}{cells}"
 
 
 def _opponent(opponent: Opponent, check: Check) -> str:
     value = "never gets there" if opponent.value is None else short(opponent.value)
-    outcome = "✓ fails, as it must" if opponent.fails else "✗ passes too"
+    style, outcome = ("hl-holds", "✓ fails, as it must") if opponent.fails else ("hl-idle", "passes too")
     if check.cells is not None:
-        outcome = "✓ fails in every cell that counts" if check.cells[0] else "no cell in which it fails"
+        style = "hl-holds" if check.cells[0] else "hl-idle"
+        outcome = "✓ fails in every cell that counts" if check.cells[0] else "no cell in which all opponents fail"
     return (
-        f"<tr class='hl-below {'hl-holds' if opponent.fails else 'hl-fails'}'><td><span class='hl-tag'>opponent</span> "
+        f"<tr class='hl-below {style}'><td><span class='hl-tag'>opponent</span> "
         f"{maths(opponent.name)}</td><td data-label='ours'>{value}</td><td data-label='bound'>as above</td>"
         f"<td data-label='outcome'>{outcome}</td></tr>"
     )
@@ -142,9 +148,14 @@ def _outcome(check: Check) -> str:
         return "✓ fails, as it must" if check.holds else "✗ does not fail"
     if check.restores:
         return "✓ holds, as it must" if check.holds else "✗ still fails"
-    if check.says and check.role == "statement" and not decides(check):
+    if _idle(check):
         return "without power: decides nothing"
     return ("✓ holds" + (", loosely" if check.says and check.loose else "")) if check.holds else "✗ does not hold here"
+
+
+def _idle(check: Check) -> bool:
+    """Whether a check of the statement decides nothing, because anything passes it: no failure, and no success."""
+    return check.kind == "check" and bool(check.says) and check.role == "statement" and not decides(check)
 
 
 def _seeds(name: str, shown: Shown) -> str:

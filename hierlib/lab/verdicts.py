@@ -128,7 +128,9 @@ def of_all_seeds(records: Sequence[Record]) -> dict[str, Verdict]:
 
 
 def _together(checks: Sequence[Check]) -> Check:
-    """One check over several seeds."""
+    """One check over several seeds: it fails if it fails on one where it decides; cells are those of the worst seed."""
+    if failing := next((check for check in checks if decides(check) and not check.holds), None):
+        return failing
     opponents = [
         opponent.model_copy(update={"fails": all(_named(check.opponents, opponent.name).fails for check in checks)})
         for opponent in checks[0].opponents

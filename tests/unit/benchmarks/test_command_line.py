@@ -13,7 +13,7 @@ from benchmarks.timing import LeftOut, Result, estimate, in_turns
 OLD = """\
 ## toy
 
-| what | measured | spread | wanted | met | date | torch | threads |
+| what | measured | error | wanted | met | date | torch | threads |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | gain | 7.0 x | 2.0% | at least 3 x | yes | 2026-11-16 | 2.12.0 | 1 |
 """
@@ -25,7 +25,7 @@ def toy(machine, tmp_path, monkeypatch):
 
     def measure():
         gain = estimate(slow / fast for fast, slow in in_turns(machine.work(0.1), machine.work(0.4)))
-        yield Result("gain", f"{gain.median:.1f} x", "at least 3 x", gain.median >= 3, gain.spread)
+        yield Result("gain", f"{gain.median:.1f} x", "at least 3 x", gain.median >= 3, gain.error)
 
     part = SimpleNamespace(measure=measure)
     monkeypatch.setitem(sys.modules, "benchmarks.toy", part)
@@ -41,9 +41,9 @@ def toy(machine, tmp_path, monkeypatch):
 def test_a_calm_machine_renews_the_line(toy, capsys):
     assert command.main(["toy"]) == 0
     (line,) = read(command.RESULTS.read_text())["toy"]
-    assert line[:5] == ("gain", "4.0 x", "0.0%", "at least 3 x", "yes")
+    assert line[:5] == ("gain", "4.0 x", "± 0.0%", "at least 3 x", "yes")
     assert line.torch == torch.__version__ and line.threads == "1" and line.date > "2026"
-    assert capsys.readouterr().out == "ok        gain: 4.0 x, spread 0.0% (wanted: at least 3 x)\n"
+    assert capsys.readouterr().out == "ok        gain: 4.0 x, ± 0.0% (wanted: at least 3 x)\n"
 
 
 def test_a_disturbed_machine_leaves_the_report_alone_and_says_why(toy, machine, capsys):

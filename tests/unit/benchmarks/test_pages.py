@@ -88,7 +88,7 @@ def test_the_mean_is_what_the_run_costs_more_than_the_cells(project, monkeypatch
     monkeypatch.setattr(pages, "of_the_cells", lambda *_: next(cells))
     (result,) = pages.measure(project, ["toy/a", "toy/b"])
     assert result.measured == "3.50 s (4.25 s in all, 0.75 s its cells)"
-    assert result.spread == 0 and result.met is False
+    assert result.error == 0 and result.met is False
 
 
 def test_all_pages_of_the_tree_are_the_default(project, monkeypatch):

@@ -29,7 +29,7 @@ def test_what_is_written_can_be_read_again(book):
     assert read(write(book)) == book
 
 
-def test_the_form_without_spreads_can_be_read():
+def test_the_form_without_errors_can_be_read():
     assert read(OLD_FORM) == {
         "": [
             Line("speed", "3 x as fast", "", "at least 2 x", "yes", "", "", ""),
@@ -38,11 +38,11 @@ def test_the_form_without_spreads_can_be_read():
     }
 
 
-def test_a_line_carries_spread_date_torch_and_threads():
+def test_a_line_carries_error_date_torch_and_threads():
     new = renewed({}, "first", [Result("a", "8 x", "at least 9 x", False, 0.0312)], HERE)
-    assert new == {"first": [Line("a", "8 x", "3.1%", "at least 9 x", "**no**", "2030-01-02", "2.13.0", "1")]}
+    assert new == {"first": [Line("a", "8 x", "± 3.1%", "at least 9 x", "**no**", "2030-01-02", "2.13.0", "1")]}
     text = write(new)
-    assert "| a | 8 x | 3.1% | at least 9 x | **no** | 2030-01-02 | 2.13.0 | 1 |\n" in text
+    assert "| a | 8 x | ± 3.1% | at least 9 x | **no** | 2030-01-02 | 2.13.0 | 1 |\n" in text
 
 
 def test_a_refused_line_and_one_left_out_leave_the_older_ones(book):
@@ -68,9 +68,7 @@ def test_a_line_of_the_old_form_moves_to_its_part():
 
 def test_a_refusal_is_a_sentence_that_says_why(book):
     said = sentence(Result("a", "994.7 x", "at least 4 x", True, 0.6), book)
-    assert said.startswith(
-        "refused   a: 994.7 x, but the turns spread by 60% (at most 10%): the machine was disturbed (load "
-    )
+    assert said.startswith("refused   a: 994.7 x, but only known to ± 60% (at most 10%): the machine was disturbed (load ")
     assert said.endswith("; the line of 2029-01-01 in RESULTS.md stays")
     assert sentence(Result("z", "1", "", None, 0.6), book).endswith("; there is no older line")
     assert sentence(LeftOut("c", "no peer"), book) == "left out  c: no peer; the line of 2029-01-01 in RESULTS.md stays"
@@ -78,6 +76,6 @@ def test_a_refusal_is_a_sentence_that_says_why(book):
 
 def test_a_line_that_is_not_met_says_so(book):
     assert sentence(Result("a", "1.0 x", "at least 4 x", False, 0.012), book) == (
-        "NOT met   a: 1.0 x, spread 1.2% (wanted: at least 4 x)"
+        "NOT met   a: 1.0 x, ± 1.2% (wanted: at least 4 x)"
     )
     assert sentence(Result("a", "1 GB", "", None, None), book) == "ok        a: 1 GB"

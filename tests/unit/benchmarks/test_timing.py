@@ -9,20 +9,32 @@ from benchmarks.timing import LIMIT, Estimate, Result, estimate, in_turns, pin
 from tests.unit.benchmarks.conftest import ROOT
 
 
-def ratio_of(machine, turns: int = 11) -> Estimate:
+def ratio_of(machine, turns: int = 11, patience: float = 0.0) -> Estimate:
     """A side of 0.1 s against one of 0.4 s."""
-    return estimate(slow / fast for fast, slow in in_turns(machine.work(0.1), machine.work(0.4), turns=turns))
+    rows = in_turns(machine.work(0.1), machine.work(0.4), turns=turns, patience=patience)
+    return estimate(slow / fast for fast, slow in rows)
 
 
 def is_refused(value: Estimate) -> bool:
-    return Result("a line", "", "", None, value.spread).disturbed
+    return Result("a line", "", "", None, value.error).disturbed
 
 
 def test_the_sides_take_turns_and_the_turn_that_warms_up_is_dropped(machine):
     machine.slowness = lambda now: 50.0 if now == 0 else 1.0
-    rows = in_turns(machine.work(1), machine.work(2), turns=3)
+    rows = in_turns(machine.work(1), machine.work(2), turns=3, patience=0)
     assert machine.done == [1, 2] * 4
     assert rows == [(1, 2)] * 3
+
+
+def test_there_are_more_turns_while_there_is_time_for_them(machine):
+    machine.work(1)  # each turn takes a second
+    assert [len(in_turns(machine.work(1), turns=3, patience=patience)) for patience in (0, 6, 1000)] == [3, 5, 12]
+
+
+def test_the_interval_of_the_median_needs_no_law():
+    # of eleven values the second and the last but one, of five the whole range
+    assert estimate(range(1, 12)).error == pytest.approx((10 - 2) / 2 / 6)
+    assert estimate([1, 2, 3, 4, 5]).error == pytest.approx((5 - 1) / 2 / 3)
 
 
 def test_a_calm_machine_is_believed(machine):
@@ -63,6 +75,15 @@ def test_a_wrong_number_of_a_busy_machine_is_seldom_believed(machine, busy, turn
     believed = [value.median for value in values if not is_refused(value)]
     assert len(believed) < 0.3 * len(values)
     assert sum(abs(value / 4 - 1) > 0.1 for value in believed) <= wrong * len(values)
+
+
+def test_with_more_turns_a_noisy_machine_gives_the_right_number(machine):
+    draws = random.Random(0)
+    machine.slowness = lambda now: draws.uniform(1.0, 1.3)
+    values = [ratio_of(machine, patience=60) for _ in range(300)]
+    believed = [value.median for value in values if not is_refused(value)]
+    assert len(believed) > 0.9 * len(values)
+    assert sum(abs(value / 4 - 1) > 0.1 for value in believed) <= 0.01 * len(values)
 
 
 @pytest.mark.parametrize("turns", [7, 11])

@@ -30,7 +30,8 @@ def verdict(claim):
 def test_a_crippled_learner_that_passes_takes_the_power_from_the_check(claim):
     claim.check("error", 0.2, at_most=1.0, opponents={"second block frozen": 0.9}, **PAPER)
     assert not claim.checks[0].power and verdict(claim) == "undecided"
-    assert "without power: decides nothing" in claim._table() and "✗ passes too" in claim._table()
+    assert "without power: decides nothing" in claim._table() and "passes too" in claim._table()
+    assert "hl-fails" not in claim._table() and "hl-holds" not in claim._table(), "it neither failed nor held"
 
 
 def test_a_constant_predictor_empties_the_cells_it_passes(claim):
@@ -43,8 +44,13 @@ def test_a_constant_predictor_empties_the_cells_it_passes(claim):
 
 
 def test_where_no_cell_counts_that_is_the_finding_and_no_verdict(claim):
-    claim.check("error", {"a": 0.1}, at_most=0.3, opponents={"the best constant": {"a": 0.2}}, **PAPER)
-    assert claim.checks[0].cells == (0, 1) and verdict(claim) == "undecided"
+    constant = {"a": 0.2, "b": 0.1}
+    claim.check("error", {"a": 0.1, "b": 0.05}, at_most=0.3, opponents={"the best constant": constant}, **PAPER)
+    (check,) = claim.checks
+    assert check.cells == (0, 2) and verdict(claim) == "undecided"
+    assert (check.value, check.opponents[0].value) == (0.1, 0.1), "the table still shows what was measured"
+    table = claim._table()
+    assert "no cell in which all opponents fail" in table and "nan" not in table and "never gets there" not in table
     claim.open("On these data the bound never gets below what a constant achieves.")
     assert verdict(claim) == "open"
 
@@ -58,6 +64,7 @@ def test_a_lookup_table_of_the_training_points_is_an_opponent_like_any_other(cla
 def test_a_censored_threshold_satisfies_nothing(claim, relation):
     claim.check("samples", math.nan, opponents={"frozen": None}, **relation, **PAPER)
     assert not claim.checks[0].holds and verdict(claim) == "refuted"
+    assert "not reached" in claim._table() and "nan" not in claim._table()
 
 
 def test_a_censored_cell_fails_the_whole_check(claim):
@@ -190,10 +197,19 @@ def test_a_hypothesis_of_one_claim_is_none_of_another(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "value, relation, loose", [(0.05, "at_most", True), (0.5, "at_most", False), (20.0, "at_least", True)]
+    "value, interval, relation, loose",
+    [
+        (0.05, None, "at_most", True),
+        (0.0, None, "at_most", True),
+        (0.5, None, "at_most", False),
+        (0.0, (0.0, 0.9), "at_most", False),  # no failure in a few draws
+        (-0.3, None, "at_most", False),  # an exponent, which has no factor
+        (20.0, None, "at_least", True),
+        (20.0, (5.0, 35.0), "at_least", False),
+    ],
 )
-def test_a_bound_met_with_a_factor_of_ten_to_spare_is_called_loose(claim, value, relation, loose):
-    claim.check("error", value, opponents={"other": None}, **{relation: 1.0}, **PAPER)
+def test_a_bound_met_with_a_factor_of_ten_to_spare_is_called_loose(claim, value, interval, relation, loose):
+    claim.check("error", value, interval=interval, opponents={"other": None}, **{relation: 1.0}, **PAPER)
     assert claim.checks[0].loose == loose and ("loosely" in claim._table()) == loose
 
 
@@ -209,7 +225,7 @@ def records(forged, *seeds):
 def forged(claim):
     from hierlib.lab.record import Record
 
-    def make(value=0.5, opponent=2.0):
+    def make(value: float | dict = 0.5, opponent: float | dict = 2.0):
         claim.checks.clear()
         claim.check("error", value, at_most=1.0, opponents={"zero": opponent}, **PAPER)
         return Record(
@@ -229,3 +245,9 @@ def test_one_seed_that_fails_is_a_check_that_fails(forged):
 
 def test_an_opponent_that_passes_on_one_seed_takes_the_power_on_all(forged):
     assert of_all_seeds(records(forged, {}, {"opponent": 0.9})) == {"thm1": "undecided"}
+
+
+def test_a_failure_is_not_forgiven_because_no_cell_counts_on_another_seed(forged):
+    failed, idle = {"value": {"a": 1.5}, "opponent": {"a": 2.0}}, {"value": {"a": 0.5}, "opponent": {"a": 0.9}}
+    assert of_all_seeds(records(forged, failed, idle)) == {"thm1": "partly"}
+    assert of_all_seeds(records(forged, idle, failed)) == {"thm1": "partly"}
