@@ -36,12 +36,16 @@ def publish(fig: Figure, name: str) -> None:
 
 def pictures(fig: Figure) -> dict[str, str]:
     """The figure by media type: an SVG where it is light, and a PNG, twice as fine where it has to stand for the SVG."""
+    # The layout and its border are settled once, for both: they cost more than drawing.
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
+    border = fig.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
     drawing = io.BytesIO()
     with plt.rc_context({"svg.hashsalt": "hierlib"}):  # the same figure gives the same file
-        fig.savefig(drawing, format="svg", bbox_inches="tight", metadata={"Date": None})
+        fig.savefig(drawing, format="svg", bbox_inches=border, metadata={"Date": None})
     heavy = drawing.tell() > HEAVY
     pixels = io.BytesIO()
-    fig.savefig(pixels, format="png", bbox_inches="tight", dpi=(2 if heavy else 1) * fig.dpi)
+    fig.savefig(pixels, format="png", bbox_inches=border, dpi=(2 if heavy else 1) * fig.dpi)
     shown = {"image/png": base64.b64encode(pixels.getvalue()).decode()}
     return shown if heavy else {"image/svg+xml": drawing.getvalue().decode()} | shown
 

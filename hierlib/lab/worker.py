@@ -129,6 +129,8 @@ def run_page(folder: RunFolder) -> None:
             cwd=str(folder.path),
             kernel_name="python3",
             progress_bar=False,
+            engine_name=engine(folder.notebook),
+            request_save_on_cell_execute=False,  # once, at the end or at an error: twice per cell is a third of a second
             start_timeout=120,
             kernel_manager_class=kernel.manager(),
         )
@@ -139,6 +141,25 @@ def run_page(folder: RunFolder) -> None:
     except DeadKernelError:
         raise PageFailed("the kernel died (out of memory, or killed from outside)") from None
     folder.seal(_record(folder, job, started, time.monotonic() - clock))
+
+
+def engine(notebook: Path) -> str:
+    """papermill's own engine, but what there is is also saved when the kernel dies; returns its name."""
+    from nbclient.exceptions import DeadKernelError
+    from papermill.engines import NBClientEngine, papermill_engines
+    from papermill.iorw import write_ipynb
+
+    class Engine(NBClientEngine):
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
+            try:
+                return super().execute_managed_notebook(nb_man, kernel_name, **options)
+            except DeadKernelError:
+                write_ipynb(nb_man.nb, str(notebook))
+                raise
+
+    papermill_engines.register("hier", Engine)
+    return "hier"
 
 
 def _record(folder: RunFolder, job: dict[str, Any], started: datetime, seconds: float) -> Record:

@@ -7,7 +7,7 @@ are bounded sums of the powers 1, 2, 4, ... of linear functions (theorem 6.1), i
 import torch
 from torch import Tensor
 
-from hierlib.data.spheres import around_axis
+from hierlib.data.spheres import around_axis, unit_sphere
 from hierlib.streams import signs, stream
 
 NOISE = 0.0125
@@ -22,6 +22,21 @@ def height_tasks(X: Tensor, seed: int, name: str, noise: float = NOISE) -> Tenso
     s = X[:, 0]
     coins = signs((len(X),), seed, "coins", name)
     return torch.stack([s, s.square(), (1 - noise) * s + noise * coins], dim=1)
+
+
+def ring(n: int, d: int, seed: int, name: str, radius: float, noise: float) -> tuple[Tensor, Tensor]:
+    """Three tasks that fill the range on the same inputs: X (n, d) with (x_1, x_2) = radius (cos t, sin t), and Y (n, 3).
+
+    The angle t is uniform, the other coordinates are uniform on their sphere. The columns are cos t = x_1 / radius, then the
+    square cos 2t = (x_1^2 - x_2^2) / radius^2, and (1 - noise) cos 2t + noise * coin. For every n, y' H^-1 y is at most
+    4 / radius^2 for the first and 4 pi / radius^4 for the second (Arora et al. 2019, theorem 6.1 and the series behind it).
+    """
+    t = 2 * torch.pi * torch.rand(n, generator=stream(seed, "ring", name, n), dtype=torch.float64)
+    around = radius * torch.stack([t.cos(), t.sin()], dim=1)
+    rest = (1 - radius**2) ** 0.5 * unit_sphere(n, d - 2, seed, name)
+    square = (2 * t).cos()
+    noisy = (1 - noise) * square + noise * signs((n,), seed, "coins", name)
+    return torch.cat([around, rest], dim=1), torch.stack([t.cos(), square, noisy], dim=1)
 
 
 def four_corners(n: int, d: int, seed: int, name: str, height: float, flips: float = 0.0) -> tuple[Tensor, Tensor]:

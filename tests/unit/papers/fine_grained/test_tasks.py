@@ -4,7 +4,7 @@ import torch
 from hierlib.data.spheres import uniform_heights
 from hierlib.kernels.relu import relu_gram
 from hierlib.kernels.spectrum import inverse_norm
-from hierlib.papers.fine_grained.tasks import TASKS, four_corners, height_tasks
+from hierlib.papers.fine_grained.tasks import TASKS, four_corners, height_tasks, ring
 
 
 def test_each_column_is_the_task_of_that_name():
@@ -53,3 +53,20 @@ def test_their_paths_are_as_short_as_promised(height):
     side, product = inverse_norm(relu_gram(X), Y)
     assert 0.9 * 2 / height <= side <= 2 / height
     assert 0.5 * torch.pi**0.5 / height**2 <= product <= torch.pi**0.5 / height**2
+
+
+def test_the_ring_has_unit_vectors_and_three_tasks():
+    X, Y = ring(4000, 6, seed=0, name="x", radius=0.8, noise=0.1)
+    assert torch.allclose(X.norm(dim=1), torch.ones(4000).double())
+    assert torch.allclose(X[:, :2].norm(dim=1), torch.full((4000,), 0.8).double())
+    assert torch.allclose(Y[:, 0], X[:, 0] / 0.8)
+    assert torch.allclose(Y[:, 1], (X[:, 0].square() - X[:, 1].square()) / 0.64)
+    assert torch.allclose((Y[:, 2] - 0.9 * Y[:, 1]).abs(), torch.full((4000,), 0.1).double())
+    assert X.mean(0).abs().max() < 0.05 and Y.mean(0).abs().max() < 0.05
+
+
+def test_its_paths_are_as_short_as_promised():
+    X, Y = ring(300, 6, seed=1, name="x", radius=0.8, noise=0.0)
+    linear, square, _ = inverse_norm(relu_gram(X), Y)
+    assert 0.9 * 2 / 0.8 <= linear <= 2 / 0.8
+    assert 0.5 * 2 * torch.pi**0.5 / 0.64 <= square <= 2 * torch.pi**0.5 / 0.64
