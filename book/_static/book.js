@@ -1,9 +1,9 @@
-// Tables and lists with a filter above them (ledger, errata); formulas of long tables when they come into view.
+// Tables and lists with a filter above them (ledger, errata, opponents); formulas of long tables when they come into view.
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("form.hl-filter");
   const table = document.querySelector("table.hl-filtered");
   const rows = table ? [...table.tBodies[0].rows] : [...document.querySelectorAll(".hl-erratum")];
-  if (form && rows.length) filterWith(form, rows, table ? "claims" : "errata");
+  if (form && rows.length) filterWith(form, rows, form.dataset.what);
   if (table) sortBy(table, rows);
   if (table && table.classList.contains("hl-lazy")) typesetInView(table, rows);
   if (window.Search) Search.htmlToText = wordsOf;

@@ -53,7 +53,7 @@ Numbers are those of profile *{profile}*, verdicts are over all accepted seeds. 
 closest to its bound, or that misses it furthest. Click a column to sort, a claim to see its page.
 
 ```{{raw}} html
-<form class="hl-filter" role="search" onsubmit="return false">
+<form class="hl-filter" data-what="claims" role="search" onsubmit="return false">
 <label>Search <input type="search" name="words" placeholder="e.g. eigenvector, Theorem 4.1"></label>
 <label>Paper <select name="paper"><option value="">all</option>{papers}</select></label>
 <label>Verdict <select name="verdict"><option value="">all</option>{words}</select></label>

@@ -1,4 +1,4 @@
-"""The pages that are made from registry and records, never typed: ledger, errata, gallery, status."""
+"""The pages that are made from registry and records, never typed: ledger, errata, opponents, gallery, status."""
 
 import base64
 import html
@@ -15,6 +15,7 @@ from hierlib.files import atomic_write, write_text
 from hierlib.lab.layout import CLASSES, erratum_text
 from hierlib.lab.ledger import ledger
 from hierlib.lab.markup import maths, plain
+from hierlib.lab.opponents import opponents
 from hierlib.lab.project import Project
 from hierlib.lab.registry import Paper
 from hierlib.lab.state import State
@@ -33,12 +34,13 @@ be a fault of our transcription, which is an extraction from a PDF.
 def write(
     project: Project, registry: dict[str, Paper], states: list[State], executed: dict[str, NotebookNode | None]
 ) -> None:
-    """Write all four below `book/`."""
+    """Write all five below `book/`."""
     by_page = {state.page.id: state for state in states}
     profile = states[0].job.profile if states else "quick"
     book = project.root / "book"
     write_text(book / "ledger.md", ledger(registry, by_page, profile))
     write_text(book / "errata.md", errata(registry))
+    write_text(book / "opponents.md", opponents(registry, by_page))
     write_text(book / "status.md", status(states))
     write_text(book / "gallery.md", gallery(project, by_page, executed))
 
@@ -51,7 +53,7 @@ def errata(registry: dict[str, Paper]) -> str:
     classes = "".join(f"<option value='{kind}'>{words}</option>" for kind, words in CLASSES.items() if kind in kinds)
     parts = [
         ERRATA,
-        "\n```{raw} html\n<form class='hl-filter' role='search' onsubmit='return false'>"
+        "\n```{raw} html\n<form class='hl-filter' data-what='errata' role='search' onsubmit='return false'>"
         "<label>Search <input type='search' name='words'></label>"
         f"<label>Paper <select name='paper'><option value=''>all</option>{papers}</select></label>"
         f"<label>Class <select name='class'><option value=''>all</option>{classes}</select></label>"

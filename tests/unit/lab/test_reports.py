@@ -8,6 +8,7 @@ import pytest
 from hierlib.lab.layout import answer_box, errata_box, parts
 from hierlib.lab.ledger import ledger
 from hierlib.lab.numbers import Acceptance, AcceptedNumbers
+from hierlib.lab.opponents import opponents
 from hierlib.lab.page import FrontMatter
 from hierlib.lab.record import Check, Hypothesis, Opponent, Record
 from hierlib.lab.registry import Paper
@@ -179,6 +180,18 @@ def test_only_errata_that_were_put_to_a_test_are_printed():
     assert "{ref}`on its page <toy-e1>`" in text and "hl-erratum hl-paper-toy hl-class-false" in text
     assert "false as printed; what rests on it is in doubt" in text and "E2" not in text
     assert "E1" in errata_box(PAGE, PAPER) and "E2" not in errata_box(PAGE, PAPER)
+
+
+def test_every_check_of_a_statement_stands_beside_the_opponents_that_fail_it():
+    anybody = check("easy", "good", 0.5).model_copy(update={"opponents": [Opponent(name="anybody", value=0.9, fails=False)]})
+    ours = check("law", "good", 0.5).model_copy(update={"role": "ours"})
+    broken = check("control", "good", 5.0, kind="control").model_copy(update={"breaks": "tight", "removes": "the width"})
+    kept = record(checks=[*RECORD.checks[:3], broken, anybody, ours])
+    text = opponents({"toy": PAPER}, {"toy/first": state(kept), "toy/second": state(id="toy/second", accepted=False)})
+    assert "2 checks hold against their opponents, 1 fail, and 1 hold without power" in text
+    line = next(line for line in text.splitlines() if "<code>tight</code>" in line)
+    assert "nobody: 2" in line and "the width: 5" in line and "must be ≤ 1" in line and "Lemma 1" in line
+    assert "anybody: 0.9 <small>passes</small>" in text and "<code>law</code>" not in text
 
 
 def test_the_status_names_the_age_of_the_oldest_number_and_what_was_accepted_with_earlier_code():
