@@ -93,3 +93,16 @@ def ascent(net: TwoLayer, X: Tensor, eps: Tensor, R: float, B: float, steps: int
             moved *= R / moved.norm(dim=2, keepdim=True).clamp(min=R) if math.isfinite(R) else 1.0
             moved *= B / moved.norm(dim=(1, 2), keepdim=True).clamp(min=B) if math.isfinite(B) else 1.0
     return best.double() / len(X)
+
+
+def plane_supremum(net: TwoLayer, X: Tensor, eps: Tensor, R: float, angles: int = 720) -> Tensor:
+    """sup of sum_i eps_i (f_W - f_W(0))(x_i) / n over all |w_r - w_r(0)| <= R, for inputs in the plane: eps (q, n) -> (q,).
+
+    Without a bound on the total, or with B >= R sqrt(m), every neuron is on its own. Its objective is linear between kinks,
+    so that the best place is on the circle of radius R (or where it started); the circle is searched at `angles` points.
+    """
+    turn = torch.arange(angles, dtype=X.dtype) * (2 * math.pi / angles)
+    circle = net.W[:, None, :] + R * torch.stack([turn.cos(), turn.sin()], dim=1)
+    start = torch.relu(net.W @ X.T) @ eps.T * net.a[:, None]
+    ends = (torch.relu(circle @ X.T) @ eps.T * net.a[:, None, None]).amax(dim=1)
+    return (ends - start).clamp(min=0).sum(0) / (len(net.a) ** 0.5 * len(X))

@@ -8,6 +8,8 @@ The theorem says rho_k >= 1. If the residual shrinks by I - eta H_inf, rho_k end
 import torch
 from torch import Tensor
 
+from hierlib.nets.two_layer import TwoLayer, outputs
+
 FLOOR = 1e-12  # below this a float64 loss is made of rounding errors, and so is the ratio of two of them
 
 
@@ -22,12 +24,18 @@ def progress(residuals: Tensor, eta: float, smallest: float) -> Tensor:
     return (1 - loss[1:] / loss[:-1]) / (eta * smallest / 2)
 
 
-def largest_relative_gap(measured: Tensor, limit: Tensor) -> float:
-    """max_k |measured_k / limit_k - 1| over the steps that both have; one of them may have met the floor earlier."""
-    common = min(len(measured), len(limit))
-    return (measured[:common] / limit[:common] - 1).abs().max().item()
-
-
 def frozen_step(residual: Tensor, H: Tensor, eta: float) -> Tensor:
     """The residual after a step during which no neuron crosses zero, (I - eta H(k)) (y - u(k)): (n,), (n, n) -> (n,)."""
     return torch.addmv(residual, H, residual, alpha=-eta)
+
+
+def frozen_part(net: TwoLayer, X: Tensor, y: Tensor, eta: float, share: float) -> tuple[TwoLayer, Tensor, float]:
+    """Network, labels (n,) and step whose training is that of `net` with its last neurons frozen, a share of all.
+
+    The k neurons that move are a network f' of their own: f = c + s f' with s = sqrt(k/m) and c the outputs of the frozen
+    ones. Its labels are (y - c)/s and its step eta s^2; its residuals are those of f over s.
+    """
+    m, kept = len(net.a), round(len(net.a) * (1 - share))
+    scale = (kept / m) ** 0.5
+    rest = outputs(TwoLayer(net.W[kept:], net.a[kept:]), X) * ((m - kept) / m) ** 0.5
+    return TwoLayer(net.W[:kept], net.a[:kept]), (y - rest) / scale, eta * scale**2

@@ -16,6 +16,7 @@ from hierlib.theory.rademacher import (
     largest_linear_gap,
     lemma_bound,
     linear_supremum,
+    plane_supremum,
     sign_pairs,
 )
 
@@ -125,3 +126,17 @@ def test_it_is_the_certificate_in_expectation_plus_what_chance_adds():
 def test_the_generalisation_bound_written_out():
     bound = generalisation_bound(torch.tensor([0.1, 0.2]), rho=0.5, c=2.0, n=4, delta=2 / math.e**2)
     assert bound.tolist() == pytest.approx([0.1 + 3 * 2 * 0.5, 0.2 + 3 * 2 * 0.5])
+
+
+def test_in_the_plane_every_neuron_is_on_its_own():
+    flat, net = unit_sphere(9, 2, seed=3), two_layer(30, 2, 1.0, seed=3)
+    eps = sign_pairs(4, 9, seed=3)
+    tiny = 1e-6  # no sign can flip: R/(n sqrt(m)) sum_r |sum_i eps_i 1_{r,i} x_i|
+    pulls = ((X_on(net, flat)[None] * eps[:, :, None]).transpose(1, 2) @ flat).norm(dim=2).sum(1)
+    expected = tiny * pulls / (9 * 30**0.5)
+    torch.testing.assert_close(plane_supremum(net, flat, eps, tiny), expected, rtol=1e-4, atol=0)
+    assert (plane_supremum(net, flat, eps, 0.7) >= 0.9999 * ascent(net, flat, eps, 0.7, float("inf"), 20)).all()
+
+
+def X_on(net, inputs):
+    return (inputs @ net.W.T >= 0).double()
