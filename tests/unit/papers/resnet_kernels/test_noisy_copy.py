@@ -16,16 +16,16 @@ def test_the_copy_has_the_stated_correlation_and_the_best_linear_predictor_is_as
 
 
 def test_the_floor_has_its_limit_for_weak_signals_and_vanishes_without_the_copy():
-    assert floor(0.003, 0.6, 4, 0) / 0.003**2 == pytest.approx(0.36 * 0.64, rel=0.05)
-    assert floor(0.5, 1e-4, 4, 0) < 1e-7
+    assert floor(0.003, 0.6, 4, 0, n=1000) / 0.003**2 == pytest.approx(0.36 * 0.64, rel=0.05)
+    assert floor(0.5, 1e-4, 4, 0, n=500) < 1e-7
 
 
 def test_no_regression_on_the_first_block_gets_below_the_floor():
-    """Nearest neighbours in z, the average of fifteen: a rough regression, but it has seen 40000 samples."""
+    """Nearest neighbours in z, the average of fifteen: a rough regression, but it has seen 20000 samples."""
     alpha, rho = 0.6, 0.6
-    X, Y = noisy_copy(42000, 6, 4, alpha, rho, 1, "neighbours")
+    X, Y = noisy_copy(21000, 6, 4, alpha, rho, 1, "neighbours")
     z = (X[:, :4] + alpha * rho * X[:, 5:]) * 6**0.5
-    near = torch.cdist(z[40000:], z[:40000]).topk(15, largest=False).indices
-    error = (Y[:40000][near].mean(1) - Y[40000:]).square().sum(1).mean().item()
-    bound = floor(alpha, rho, 4, 0)
+    near = torch.cdist(z[20000:], z[:20000]).topk(15, largest=False).indices
+    error = (Y[:20000][near].mean(1) - Y[20000:]).square().sum(1).mean().item()
+    bound = floor(alpha, rho, 4, 0, n=1000)
     assert bound < error < 3 * bound
