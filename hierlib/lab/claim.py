@@ -110,9 +110,10 @@ class Claim:
     ) -> None:
         """State what must hold: one sentence, exactly one relation, where its bound comes from, and who fails it.
 
-        `value` may be a mapping by cell (task, size, draw); each opponent is then one too. Only cells that every opponent
-        fails count, and the worst of them is judged. An opponent that never got there is None. `paper` is the number that
-        the paper printed, if it printed one; `predicts` the number that a law predicts, which the interval must contain.
+        `value` may be a mapping by cell (task, size, draw); each opponent is then one too. Cells that every opponent fails
+        count, and cells in which the check itself fails; the worst of them is judged. An opponent that never got there is
+        None. `paper` is the number that the paper printed, if it printed one; `predicts` the number that a law predicts,
+        which the interval must contain.
         """
         given = {"at_most": at_most, "at_least": at_least, "below": below, "above": above, "within": within}
         chosen = [(relation, bound) for relation, bound in given.items() if bound is not None]
@@ -129,7 +130,7 @@ class Claim:
         self._argue(name, says, source, because, role, relation, known, predicts)
         rivals, cells = dict(opponents or {}), None
         if isinstance(value, Mapping):
-            cells_that_count = counted(value, rivals, relation, bound) if rivals else []
+            cells_that_count = counted(value, rivals, relation, bound)
             cells = (len(cells_that_count), len(value))
             # Where none counts the check decides nothing, and the table shows what was measured in all of them.
             shown = cells_that_count or list(value)

@@ -55,11 +55,12 @@ def faced(name: str, value: float | None, relation: str, bound: Any) -> Opponent
 def counted(
     values: Mapping[str, float], opponents: Mapping[str, Mapping[str, float | None]], relation: str, bound: Any
 ) -> list[str]:
-    """The cells with power: those in which every opponent fails."""
+    """The cells that count: those with power, in which every opponent fails, and those in which the value itself fails."""
     return [
         cell
-        for cell in values
-        if all(faced(name, results[cell], relation, bound).fails for name, results in opponents.items())
+        for cell, value in values.items()
+        if not satisfies(value, relation, bound)
+        or (opponents and all(faced(name, found[cell], relation, bound).fails for name, found in opponents.items()))
     ]
 
 

@@ -55,6 +55,17 @@ def test_where_no_cell_counts_that_is_the_finding_and_no_verdict(claim):
     assert verdict(claim) == "open"
 
 
+def test_a_cell_in_which_the_claim_fails_counts_though_an_opponent_passes_it(claim):
+    ours, frozen = {"k = 4": 0.1, "k = 3": 1.2}, {"k = 4": 2.0, "k = 3": 0.9}
+    claim.check("error", ours, at_most=1.0, opponents={"second block frozen": frozen}, **PAPER)
+    assert claim.checks[0].cells == (2, 2) and claim.checks[0].value == 1.2 and verdict(claim) == "refuted"
+
+
+def test_a_failing_cell_needs_no_opponent(claim):
+    claim.check("error", {"a": 0.5, "b": 3.0}, at_most=1.0, **PAPER)
+    assert claim.checks[0].cells == (1, 2) and verdict(claim) == "refuted"
+
+
 def test_a_lookup_table_of_the_training_points_is_an_opponent_like_any_other(claim):
     claim.check("share", 0.33, at_least=0.29, opponents={"lookup table": 0.31}, **PAPER)
     assert verdict(claim) == "undecided"
