@@ -1,0 +1,1 @@
+"""Wang, Shen, Hu, Cao 2021: what a wide Elman network provably learns."""
