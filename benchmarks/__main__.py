@@ -15,7 +15,7 @@ from benchmarks.report import Circumstances, read, renewed, sentence, write
 from benchmarks.timing import LeftOut, Result, pin
 from hierlib.files import write_text
 
-PARTS = ["kernels", "descent", "grid", "runner", "pages"]
+PARTS = ["kernels", "recurrent", "descent", "grid", "runner", "pages"]
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

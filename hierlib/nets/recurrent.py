@@ -47,9 +47,11 @@ def recurrent(
 
 def states(net: Recurrent, X: Tensor) -> States:
     """All hidden states of sequences X (n, L, d), and their gates."""
-    found = [net.M.relu().expand(len(X), -1)]
-    for tokens in X.unbind(1):
-        found.append(torch.addmm(tokens @ net.A.T, found[-1], net.W.T).relu())
+    first = net.M.relu()
+    found = [first.expand(len(X), -1)]
+    for i, tokens in enumerate(X.unbind(1)):
+        carried = found[-1] @ net.W.T if i else net.W @ first  # at first the same for all sequences
+        found.append((carried + tokens @ net.A.T).relu())
     hidden = torch.stack(found)
     # A pre-activation of exactly zero has no probability, so that the sign of the state is the gate.
     return States(hidden, (hidden[1:] > 0).to(hidden.dtype))
