@@ -1,28 +1,15 @@
-"""Figure 1 of Arora et al. 2019, drawn alike for every data set: losses, spectrum, projections, and what goes with them."""
+"""Figure 1 of Arora et al. 2019, drawn alike for every data set: spectrum, projections, and the images behind them."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from hierlib.figures.style import COLOURS, PREDICTION
 from hierlib.kernels.spectrum import Spectrum, energies
-from hierlib.papers.fine_grained.figure1 import LabelComparison, first_step, predicted_first_step
 
 REACH = 1.2  # of the running median, as a factor to either side
-
-
-def draw_losses(ax: Axes, of: LabelComparison, measured: Mapping[str, Tensor], until: int) -> None:
-    """Panels (a) and (c): measured loss per sample in colour, the prediction dashed and continued up to step `until`."""
-    for colour, (name, curve) in zip(COLOURS, measured.items(), strict=False):
-        ax.loglog(range(1, len(curve)), curve[1:], color=colour, label=f"{name} labels")
-    ahead = torch.from_numpy(np.unique(np.geomspace(1, until, 200).round()))
-    for index, curve in enumerate(of.predicted(ahead).values()):
-        ax.loglog(ahead, curve, label="" if index else "predicted", **PREDICTION)
-    ax.set(xlabel="gradient step $k$", ylabel="loss per sample")
 
 
 def draw_alignment(left: Axes, right: Axes, eigen: Spectrum, labels: Mapping[str, Tensor]) -> None:
@@ -59,16 +46,3 @@ def draw_images(axes: Sequence[Axes], X: Tensor, shape: tuple[int, int, int], va
         ax.imshow(((picture - picture.min()) / (picture.max() - picture.min())).numpy(), cmap="gray_r")
         ax.set(title=f"{value:+.1f}", xticks=[], yticks=[])
         ax.grid(False)
-
-
-def speeds(of: LabelComparison, measured: Mapping[str, Tensor]) -> str:
-    """A table of k_50 and k_10, the steps that leave 50 and 10 % of the loss: predicted, and measured or out of reach."""
-    lines = ["labels   k_50 predicted   measured   k_10 predicted   measured"]
-    for name, y in of.labels.items():
-        cells = []
-        for share in (0.5, 0.1):
-            step = first_step(measured[name], share)
-            seen = f"{step:.0f}" if math.isfinite(step) else f"> {len(measured[name]) - 1}"
-            cells.append(f"{predicted_first_step(of.eigen, y, of.eta, share):>14}   {seen:>8}")
-        lines.append(f"{name:<9}" + "   ".join(cells))
-    return "\n".join(lines)

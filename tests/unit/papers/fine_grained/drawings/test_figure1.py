@@ -10,11 +10,10 @@ from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.figures.data_link import plotted
 from hierlib.figures.style import panels
-from hierlib.papers.fine_grained.drawings.figure1 import draw_alignment, draw_images, draw_losses, running_median, speeds
+from hierlib.papers.fine_grained.drawings.figure1 import draw_alignment, draw_images, running_median
 from hierlib.papers.fine_grained.figure1 import three_labels
 
 OF = three_labels(unit_sphere(40, 6, seed=0), random_signs(40, seed=5), seed=0)
-EXACT = OF.predicted(torch.arange(31))
 
 
 @pytest.fixture
@@ -22,20 +21,6 @@ def axes():
     fig, axes = panels(2)
     yield axes
     matplotlib.pyplot.close(fig)
-
-
-def test_the_prediction_goes_on_where_training_stopped(axes):
-    draw_losses(axes[0], OF, EXACT, until=1000)
-    measured, dashed = axes[0].lines[0], axes[0].lines[3]
-    assert measured.get_xdata()[-1] == 30 and dashed.get_xdata()[-1] == 1000
-    curve = dict(zip(dashed.get_xdata(), dashed.get_ydata(), strict=True))
-    assert np.isclose(curve[30.0], measured.get_ydata()[-1])  # exact curves lie on their prediction
-
-
-def test_every_curve_is_named_once_and_the_prediction_only_once(axes):
-    draw_losses(axes[0], OF, EXACT, until=100)
-    names = axes[0].get_legend_handles_labels()[1]
-    assert names == ["true labels", "random labels", "worst labels", "predicted"]
 
 
 def test_shares_add_up_to_one_and_worst_case_labels_sit_at_the_very_end(axes):
@@ -57,20 +42,9 @@ def test_the_running_median_keeps_the_first_values_and_looks_a_fifth_to_either_s
     assert np.isclose(median[where], sorted(near)[(len(near) - 1) // 2])  # torch takes the lower of two middle values
 
 
-def test_the_table_names_predicted_and_measured_steps_or_says_how_far_training_went():
-    table = speeds(OF, EXACT).splitlines()
-    assert len(table) == 4 and all(len(line) == len(table[0]) for line in table)
-    words = table[3].replace("> ", ">").split()
-    assert words[0] == "worst" and int(words[3]) > 30 and words[4] == ">30"  # predicted beyond what was trained
-    long = speeds(OF, OF.predicted(torch.arange(20_000))).splitlines()
-    for line in long[1:]:
-        _, k50, seen50, k10, seen10 = line.split()
-        assert (k50, k10) == (seen50, seen10)
-
-
 def test_every_plotted_point_reaches_the_csv(axes):
-    draw_losses(axes[0], OF, EXACT, until=50)
-    assert sum(1 for _ in plotted(axes[0].figure)) == sum(len(line.get_xdata()) for line in axes[0].lines)
+    draw_alignment(*axes, OF.eigen, OF.labels)
+    assert sum(1 for _ in plotted(axes[0].figure)) == sum(len(line.get_xdata()) for ax in axes for line in ax.lines)
 
 
 def test_images_are_upright_with_their_channels_last_and_their_values_above(axes):
