@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from hierlib.measures.fits import Fit
+
 # Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for predictions.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PREDICTION: dict[str, Any] = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.3}
@@ -52,4 +54,13 @@ def overlay(ax: Axes, x: ArrayLike, predicted: ArrayLike, measured: Mapping[str,
     for label, y in measured.items():
         ax.plot(x, np.asarray(y), marker="o", markevery=max(1, len(x) // 14), label=label)
     ax.plot(x, np.asarray(predicted), label="predicted", zorder=5, **PREDICTION)
+    ax.legend()
+
+
+def power_law(ax: Axes, x: ArrayLike, y: ArrayLike, fit: Fit, label: str = "", color: str = COLOURS[0]) -> None:
+    """Repeated measurements of a power law as marks, y (len(x), repeats), and the fitted line with its slope, log-log."""
+    y = np.asarray(y)
+    ax.loglog(x, y[:, 0], "o", color=color, label=f"{label}{', ' if label else ''}slope {fit.slope:.2f}")
+    ax.loglog(x, y[:, 1:], "o", color=color)
+    ax.loglog(x, fit(x), color=color, linestyle="--", linewidth=1)
     ax.legend()
