@@ -1,7 +1,8 @@
 """What a function of one token costs when all other tokens are random: exactly, for tokens on the circle (d = 2).
 
-For independent uniform tokens a function of one of them, psi(<beta, x_l>) = sum_k a_k cos(k theta), is a sum of eigenfunctions
-of the limit kernel. The eigenvalue of cos(k theta) is E[H cos(k theta)], t_l = cos(theta), the mean over all inner products, so
+For independent uniform tokens a function of one of them, psi(<beta, x_l>) = sum_k a_k cos(k theta), is a sum of
+eigenfunctions of the limit kernel. The eigenvalue of cos(k theta) is E[H cos(k theta)] with t_l = cos(theta), the mean over
+all inner products, so
 
     y' H^-1 y  ->  a_0^2 / lambda_0 + sum_{k >= 1} a_k^2 / (2 lambda_k)        for infinitely many samples,
 
