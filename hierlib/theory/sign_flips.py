@@ -81,7 +81,7 @@ def tail_rate(kappa: float) -> float:
     """R such that Pr[some shift of norm delta flips kappa N signs] <= exp(-R N), with N = m delta^(2/3), for all m, delta.
 
     If kappa N signs cost at most delta^2, then sum_j max(c^2 - z_j^2, 0) >= kappa N c^2 - m delta^2 for every c, where
-    z = sqrt(m) g; Markov's inequality for exp(s sum) and the density of z give, in units of delta^(1/3) for c and v,
+    z = sqrt(m) g; Markov's inequality for exp(s sum) and the density of z give, in units of delta^(2/3) for c and v,
 
         R = sup_{s, c} s (kappa c^2 - 1) - sqrt(2/pi) int_0^c (exp(s (c^2 - v^2)) - 1) dv.
 

@@ -32,9 +32,10 @@ def chosen_products_errors(X: Tensor, sets: Tensor, judged: int, alphas: list[fl
 
 
 def most_learned(n: int, k: int) -> float:
-    """How many targets x_i + alpha chi_S, |S| = k, a method linear in n labels can have with error at most alpha^2/4.
+    """How many targets x_i + alpha chi_S, |S| = k, sums of n functions K(., x_j) can have with error at most alpha^2/4.
 
-    Its predictions for them lie in a space of dimension n. In one output, on average, the error is at most alpha^2/4k, so
-    that a matrix of rank n is near the identity of size l, and l - n <= |I - B|_F^2 <= l/4k (Eckart and Young 1936).
+    All outputs of all predictions lie in a space of dimension n, however their coefficients are chosen. In one output, on
+    average, the error is at most alpha^2/4k, so that a matrix of rank n is near the identity of size l, and
+    l - n <= |I - B|_F^2 <= l/4k (Eckart and Young 1936).
     """
     return n / (1 - 1 / (4 * k))
