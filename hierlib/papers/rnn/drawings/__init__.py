@@ -1,0 +1,1 @@
+"""Drawings of single pages; they do not decide numbers."""
