@@ -9,6 +9,8 @@ lambda_p = E[H t_p] (Funk and Hecke). For ridgeless regression on n samples an e
 (the "eigenlearning" theory of Simon, Dickens, Karkada and DeWeese 2023, with its two constants read off the Gram matrix).
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -23,14 +25,16 @@ def measured_recall(H: Tensor, rows: Tensor, X: Tensor, new: Tensor) -> Tensor:
     return 1 - (answers - new).square().sum((0, 2)) / new.square().sum((0, 2))
 
 
-def token_eigenvalues(L: int, s2: float, gain: float, draws: Tensor) -> Tensor:
-    """lambda_p for p = 1, ..., L from inner products of independent uniform unit vectors, draws (N, L): (L,).
+def token_eigenvalues(positions: Sequence[int], s2: float, gain: float, draws: Tensor) -> Tensor:
+    """lambda_p for these positions (from 1) from inner products of independent uniform unit vectors, draws (N, L).
 
     Each draw is paired with the one in which t_p has the other sign, so that everything even in t_p cancels exactly.
     """
-    signs = torch.ones(L, L, dtype=draws.dtype).fill_diagonal_(-1)
-    flipped = kernel_of_products(draws * signs[:, None, :], s2, gain)  # (L, N): row p has t_p flipped
-    return ((kernel_of_products(draws, s2, gain) - flipped) * draws.T).mean(1) / 2
+    rows, columns = range(len(positions)), [position - 1 for position in positions]
+    signs = torch.ones(len(positions), draws.shape[1], dtype=draws.dtype)
+    signs[rows, columns] = -1
+    flipped = kernel_of_products(draws * signs[:, None, :], s2, gain)  # (positions, N)
+    return ((kernel_of_products(draws, s2, gain) - flipped) * draws[:, columns].T).mean(1) / 2
 
 
 def predicted_recall(H: Tensor, eigenvalues: Tensor) -> Tensor:
