@@ -26,20 +26,23 @@ class Setting(NamedTuple):
 
 def memory_horizon_figure(settings: Sequence[Setting], start: tuple[float, float, int]) -> "HTML":
     """The figure for a full grid of settings; `start` is the variance, gain and length it opens with, at the first token."""
-    axes = [sorted({setting[axis] for setting in settings}) for axis in range(3)]
-    found = {setting[:3]: setting for setting in settings}
-    grid = [(v, g, length) for v in axes[0] for g in axes[1] for length in axes[2]]
+    variances, gains = sorted({s.variance for s in settings}), sorted({s.gain for s in settings})
+    lengths = sorted({s.length for s in settings})
+    found = {(s.variance, s.gain, s.length): s for s in settings}
+    grid = [(variance, gain, length) for variance in variances for gain in gains for length in lengths]
     if missing := [at for at in grid if at not in found]:
         raise ValueError(f"the grid of settings has a hole at {missing[0]}")
     numbers = {
-        "variances": axes[0],
-        "gains": axes[1],
-        "lengths": axes[2],
-        "start": [axis.index(value) for axis, value in zip(axes, start, strict=True)],
+        "variances": variances,
+        "gains": gains,
+        "lengths": lengths,
+        "start": [variances.index(start[0]), gains.index(start[1]), lengths.index(start[2])],
         "recall": [[digits(found[at].measured, 3), digits(found[at].predicted, 3)] for at in grid],
     }
     instead = "The sliders need JavaScript; the figure below shows some of the settings on paper."
-    return interactive(Path(__file__), numbers, _body([len(axis) - 1 for axis in axes], max(axes[2]) - 1), instead)
+    return interactive(
+        Path(__file__), numbers, _body([len(variances) - 1, len(gains) - 1, len(lengths) - 1], lengths[-1] - 1), instead
+    )
 
 
 def _body(last: list[int], tokens: int) -> str:
