@@ -40,7 +40,10 @@ def _log(probability: float) -> float:
 
 
 def sub_exponential_scale(log_moment: Function, edge: float) -> float:
-    """The smallest lambda with log E[e^(sX)] <= s^2 lambda^2 / 2 for |s| <= 1 / lambda (eq. 39); s must be below `edge`."""
+    """The smallest lambda with log E[e^(sX)] <= s^2 lambda^2 / 2 for |s| <= 1 / lambda (eq. 39); s must be below `edge`.
+
+    Infinite if none up to a thousand is enough.
+    """
 
     def enough(scale: float) -> bool:
         if 1 / scale >= edge:
@@ -50,6 +53,8 @@ def sub_exponential_scale(log_moment: Function, edge: float) -> float:
         return bool((2 * log_moment(s) <= s**2 * scale**2 * (1 + 1e-9)).all())
 
     low, high = 1e-3, 1e3
+    if not enough(high):
+        return math.inf
     for _ in range(40):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -63,11 +68,24 @@ def pair_mean(f: Function, g: Function, z: float, degree: int) -> float:
     return radius * float((weights * f(np.cos(points)) * g(np.cos(points - math.acos(z)))).sum())
 
 
-def product_moment(f: Function, g: Function, z: float, s: np.ndarray) -> np.ndarray:
-    """E[e^(s f(u) g(v))] for f and g of degree one, at each s: r^2 / 2 ~ Exp(1). Infinite from 2 s f g = 1 on."""
+def product_moment(f: Function, g: Function, z: float, s: np.ndarray, degree: float = 1.0) -> np.ndarray:
+    """E[e^(s f(u) g(v))] at each s, f and g both positively homogeneous of `degree`: r^2 / 2 = e ~ Exp(1).
+
+    With c = s f g on the unit circle the mean over e of exp(c (2e)^degree) is exp(c) at degree zero and 1 / (1 - 2c) at
+    degree one, infinite from 2c = 1 on. Above degree one it is infinite for every c > 0.
+    """
     points, weights = _angles(z)
-    room = 1 - 2 * np.asarray(s, dtype=float)[..., None] * f(np.cos(points)) * g(np.cos(points - math.acos(z)))
-    return np.where(room.min(-1) > 0, (weights / np.where(room > 0, room, np.inf)).sum(-1), np.inf)
+    c = np.asarray(s, dtype=float)[..., None] * f(np.cos(points)) * g(np.cos(points - math.acos(z)))
+    if degree == 0:
+        return (weights * np.exp(c)).sum(-1)
+    if degree == 1:
+        room = 1 - 2 * c
+        return np.where(room.min(-1) > 0, (weights / np.where(room > 0, room, np.inf)).sum(-1), np.inf)
+    if degree < 1:
+        raise ValueError(f"the degree is 0, 1 or above, got {degree}")
+    e, shares = np.polynomial.laguerre.laggauss(40)
+    finite = (np.exp(np.minimum(c, 0)[..., None] * (2 * e) ** degree) * shares).sum(-1)
+    return np.where(c.max(-1) > 0, np.inf, (weights * finite).sum(-1))
 
 
 def _angles(z: float) -> tuple[np.ndarray, np.ndarray]:

@@ -46,6 +46,21 @@ def test_the_scale_of_signs_is_one_and_that_of_squares_is_where_its_edge_binds()
     assert -1 / scale - math.log1p(-2 / scale) / 2 == pytest.approx(0.5, abs=1e-3)
 
 
+def test_a_law_without_exponential_moments_has_no_scale():
+    assert sub_exponential_scale(lambda s: np.where(s > 0, np.inf, 0.0), math.inf) == math.inf
+    powers = product_moment(np.square, np.square, 0.3, np.array([-0.1, 1e-9]), degree=2)
+    g = np.random.default_rng(0).standard_normal((2, 400_000))
+    u, v = g[0], 0.3 * g[0] + math.sqrt(1 - 0.09) * g[1]
+    assert powers[0] == pytest.approx(np.exp(-0.1 * (u * v) ** 2).mean(), abs=2e-3)
+    assert powers[1] == math.inf
+
+
+def test_the_moment_of_a_bounded_product():
+    # Both gates open with probability k0 / 2.
+    k0 = (math.pi - math.acos(0.4)) / math.pi
+    assert product_moment(step, step, 0.4, np.array(2.0), degree=0) == pytest.approx(1 + k0 / 2 * math.expm1(2.0))
+
+
 @pytest.mark.parametrize("z", [-1.0, -0.3, 0.0, 0.8, 1.0])
 def test_pair_means_against_closed_forms(z):
     k0 = (math.pi - math.acos(z)) / math.pi
