@@ -40,7 +40,6 @@ class Claim:
         if self.run and self.run["page"] != page:
             raise ValueError(f"this page is {self.run['page']}, but its claim says {page}")
         self.claims: list[str] = list(self.run.get("claims", [])) or [page.partition("/")[2]]
-        self.first_edition: bool = self.run.get("first_edition", not self.run)  # by hand there is no registry to ask
         self.checks: list[Check] = []
         self.hypotheses: list[Hypothesis] = []
         self.undecidable: dict[str, str] = {}
@@ -180,7 +179,7 @@ class Claim:
         mirrored = next((c for c in self.checks if c.name == (breaks or restores) and c.kind == "check"), None)
         if mirrored is None:
             raise ValueError(f"control {name!r} names {breaks or restores!r}, but there is no check of that name above it")
-        if mirrored.says and not removes:
+        if not removes:
             raise ValueError(f"control {name!r} does not say which hypothesis it removes: removes= is missing")
         number = float(value)
         met = satisfies(number, mirrored.relation, mirrored.bound)
@@ -233,11 +232,9 @@ class Claim:
     def _argue(
         self, name: str, says: str, source: Any, because: str, role: str, relation: str, interval: Any, predicts: Any
     ) -> None:
-        """What a check owes its reader; a page of the first edition owes it later."""
-        if not says and not self.first_edition:
-            raise ValueError(f"check {name!r} has no sentence that says what must hold: says= is missing")
+        """What a check owes its reader."""
         if not says:
-            return
+            raise ValueError(f"check {name!r} has no sentence that says what must hold: says= is missing")
         if role == "statement" and source is None:
             raise ValueError(f"check {name!r} does not say where its bound comes from: source= is missing")
         if source == "choice" and not because:

@@ -35,7 +35,6 @@ class Job(NamedTuple):
     standard: bool  # the book's own numbers: no parameter was changed but perhaps the device
     data: list[str]
     claims: dict[str, str]  # claim id -> expected verdict
-    first_edition: bool
     key: str
     text: str
     code: list[str]
@@ -54,7 +53,7 @@ def make_job(project: Project, page: Page, profile: str, overrides: dict[str, An
         page.id, profile, parameters, digests, page.code, sorted(page.claims), modules, pins(project, COMPUTE + DRAW)
     )
     standard = parameters | {"device": None} == page.values(profile, {}) | {"device": None}
-    return Job(page.id, profile, parameters, standard, data, page.claims, page.first_edition, key, page.text, page.code)
+    return Job(page.id, profile, parameters, standard, data, page.claims, key, page.text, page.code)
 
 
 def numbers_key(project: Project, job: Job) -> str:

@@ -23,10 +23,6 @@ CLASSES = {
     "reading": "in our transcription",
     "remark": "remark",
 }
-FIRST_EDITION = (
-    "This page is of the first edition: its checks have no opponents yet, and its verdicts have not been put to the rules "
-    "of evidence that the other pages follow."
-)
 
 
 def parts(state: State, paper: Paper) -> dict[str, Any]:
@@ -75,8 +71,6 @@ def answer_box(state: State, paper: Paper) -> str:
     if front.answer:
         lines += [f"**Answer.** {front.answer}", "", f"**But.** {front.surprise}", ""]
     lines += [f"{sentence}\n" for sentence in shaken(state.page, paper)]
-    if state.page.first_edition:
-        lines += [f"*{FIRST_EDITION}*", ""]
     if state.record:
         lines += [f"<small>{_behind(state, state.record)}</small>", ""]
     return "\n".join([*lines, "````"])
@@ -90,7 +84,7 @@ def _badge(title: str, word: str, seeds: str | None) -> str:
 def _behind(state: State, record: Record) -> str:
     """The sizes and seeds behind the verdict, in a few words."""
     said = f"Numbers on this page: profile {record.profile}, seed {record.parameters['seed']}."
-    if (acceptance := state.acceptance) and acceptance.numbers.verdicts:
+    if acceptance := state.acceptance:
         seeds = ", ".join(map(str, acceptance.numbers.seeds))
         said += f" Verdicts: over seeds {seeds}{'' if acceptance.current else ', accepted with earlier code'}."
     for k in state.kept:
@@ -116,7 +110,7 @@ def shaken(page: Page, paper: Paper) -> list[str]:
 def errata_box(page: Page, paper: Paper) -> str:
     """The errata of the page's claims, folded."""
     found = [erratum for erratum in paper.tested_errata() if erratum.claim in page.claims]
-    if not found or page.first_edition:
+    if not found:
         return ""
     body = "\n\n".join(erratum_text(paper, erratum) for erratum in found)
     return f"````{{dropdown}} Errata on this page ({len(found)})\n{body}\n````"

@@ -115,10 +115,8 @@ def row_of(paper: Paper, entry: Entry, states: dict[str, State]) -> Row:
 
 def _verdict(word: str, claim: str, state: State | None) -> str:
     said = [f"{state.seeds[claim]} seeds"] if state and claim in state.seeds else []
-    if state and state.acceptance and state.acceptance.numbers.verdicts and not state.acceptance.current:
+    if state and state.acceptance and not state.acceptance.current:
         said.append("earlier code")
-    if state and state.page.first_edition:
-        said.append("first edition")
     return f"<span class='hl-{word.split()[0]}'>{word}</span>" + "".join(f"<br><small>{line}</small>" for line in said)
 
 
@@ -136,5 +134,4 @@ def _at(record: Record, claim: str, check: Check | None) -> str:
 
 def _shown(check: Check) -> str:
     """The sentence of a check, our number and the bound."""
-    says = maths(check.says) if check.says else f"<code>{html.escape(check.name)}</code>"
-    return f"{says}<br><small>{short(check.value)}, must be {html.escape(check.statement())}</small>"
+    return f"{maths(check.says)}<br><small>{short(check.value)}, must be {html.escape(check.statement())}</small>"

@@ -62,7 +62,7 @@ class AcceptedNumbers(Model):
     seeds: list[int]
     values: dict[str, Accepted]
     numbers_key: str = ""  # of the code that made them
-    verdicts: dict[str, OverSeeds] = {}
+    verdicts: dict[str, OverSeeds]
 
 
 class Acceptance(NamedTuple):
@@ -220,10 +220,6 @@ def calibrate(project: Project, standard: Job, jobs: Mapping[int, Job], history:
 def untold(old: AcceptedNumbers, new: AcceptedNumbers, job: Job, history: Sequence[Change]) -> list[str]:
     """Rules that changed and are not in the history: a bound that moved, a check that went, another verdict."""
     told = [change for change in history if f"/{change.page}" == job.page[job.page.index("/") :]]
-    if not old.verdicts:  # accepted when rules were not kept: what changed since cannot be listed one by one
-        words = {f"expected {claim}" for claim in job.claims} | {"page"}
-        same = old.values.keys() <= new.values.keys()
-        return [] if same or any(change.what in words for change in told) else [_line(job, "page", "first edition", "...")]
     changes = {
         name: (entry.rule, new.values[name].rule if name in new.values else REMOVED)
         for name, entry in old.values.items()
@@ -262,8 +258,8 @@ def compare(project: Project, page: Page, job: Job) -> Comparison:
     for claim, expected in job.claims.items():
         over_all = accepted.verdicts[claim].all if claim in accepted.verdicts else record.verdicts.get(claim)
         if over_all != expected:
-            where = f"over seeds {accepted.seeds}" if accepted.verdicts else "now"
-            problems.append(f"{job.page}: {claim} is expected to be {expected!r} and came out as {over_all!r} {where}")
+            came = f"came out as {over_all!r} over seeds {accepted.seeds}"
+            problems.append(f"{job.page}: {claim} is expected to be {expected!r} and {came}")
     measured = {check.name: check for check in record.checks}
     if missing := sorted(accepted.values.keys() ^ measured.keys()):
         problems.append(f"{job.page}: {', '.join(missing)} not on both sides; `hier accept {job.page}` renews them")
@@ -272,7 +268,7 @@ def compare(project: Project, page: Page, job: Job) -> Comparison:
         if entry.rule and entry.rule != rule(check):
             problems.append(f"{job.page}: {name} must be {rule(check)} now; it was accepted as {entry.rule}")
     problems += _changed_minds(record, accepted)
-    for number, seed in enumerate(accepted.seeds if accepted.verdicts else []):
+    for number, seed in enumerate(accepted.seeds):
         again = stored_record(project, make_job(project, page, job.profile, {"seed": seed}))
         problems += _changed_minds(again, accepted, number) if again else []
     moves = [Move(job.page, name, check.value, entry.value, entry.tolerance) for name, (entry, check) in both.items()]

@@ -82,7 +82,6 @@ class Page(NamedTuple):
     front: FrontMatter
     parameters: dict[str, Parameter]
     claims: dict[str, str]  # claim id within the paper -> expected verdict
-    first_edition: bool  # it does not follow the rules of evidence yet
 
     @property
     def profiles(self) -> list[str]:
@@ -145,10 +144,9 @@ def read_page(path: Path, registry: dict[str, Paper]) -> Page:
             except UserError as error:
                 line = line_of(head[1], ("hier", profile, parameter), first_line=2)
                 raise UserError(str(error).replace(name, f"{name}, line {line}", 1)) from None
-    first_edition = path.stem in registry[path.parent.name].first_edition
-    if not first_edition and not (front.answer and front.surprise):
+    if not (front.answer and front.surprise):
         raise UserError(f"{name}: the front matter has no `answer` or no `surprise`, which its readers meet first")
-    return Page(f"{path.parent.name}/{path.stem}", path, text, cells, front, parameters, claims, first_edition)
+    return Page(f"{path.parent.name}/{path.stem}", path, text, cells, front, parameters, claims)
 
 
 def code_cells(text: str, name: str) -> list[Cell]:

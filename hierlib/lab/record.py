@@ -51,7 +51,7 @@ class Check(Model):
     breaks: str | None = None
     restores: str | None = None
     role: Role = "statement"
-    says: str = ""  # one sentence; empty on a page of the first edition
+    says: str = ""  # one sentence; a control has none
     source: Source | None = None
     because: str = ""  # the reason for the bound
     predicts: float | None = None  # the number that the law predicts, which an interval must contain

@@ -109,7 +109,6 @@ class Paper(Strict):
     claims: list[Entry]
     errata: list[Erratum] = []
     history: list[Change] = []
-    first_edition: list[Name] = []  # pages that do not follow the rules of evidence yet
 
     def entry(self, claim: str) -> Entry:
         return next(entry for entry in self.claims if entry.id == claim)
@@ -205,9 +204,6 @@ def mistakes(paper: Paper) -> Iterator[tuple[tuple[str | int, ...], str]]:
             wrong = f"calls {erratum.claim} false, whose expected verdict is {claim.expected}"
         if wrong:
             yield ("errata", number), f"erratum {erratum.id} {wrong}"
-    for number, page in enumerate(paper.first_edition):
-        if page not in pages:
-            yield ("first_edition", number), f"there is no page {page!r}"
     for number, change in enumerate(paper.history):
         if change.page not in pages:
             yield ("history", number), f"there is no page {change.page!r}"

@@ -78,7 +78,7 @@ def status(states: list[State]) -> str:
     age = datetime.now(UTC) - oldest
     versions = ", ".join(f"{name} {number}" for name, number in made[0][0].versions.items())
     shown = f"{age.days} days" if age.days else f"{age.seconds // 3600} h {age.seconds % 3600 // 60} min"
-    stale = [s.page.id for s in states if s.acceptance and s.acceptance.numbers.verdicts and not s.acceptance.current]
+    stale = [s.page.id for s in states if s.acceptance and not s.acceptance.current]
     lines = [
         f"{WIDE}# Status\n\n",
         f"{len(made)} runs with {plain(versions)}. The oldest number in this book was {shown} old when it was built. ",

@@ -100,7 +100,7 @@ def _rows(check: Check, controls: Sequence[Check], shown: Shown) -> str:
 
 def _row(check: Check, shown: Shown) -> str:
     name = f"<code>{html.escape(check.name)}</code>"
-    says = maths(check.says) if check.says else name
+    says = maths(check.says)
     if check.kind == "control":
         what = "without" if check.breaks else "corrected"
         says = f"<span class='hl-tag'>control</span> {f'{what}: {maths(check.removes)}' if check.removes else name}"
@@ -150,12 +150,12 @@ def _outcome(check: Check) -> str:
         return "✓ holds, as it must" if check.holds else "✗ still fails"
     if _idle(check):
         return "without power: decides nothing"
-    return ("✓ holds" + (", loosely" if check.says and check.loose else "")) if check.holds else "✗ does not hold here"
+    return ("✓ holds" + (", loosely" if check.loose else "")) if check.holds else "✗ does not hold here"
 
 
 def _idle(check: Check) -> bool:
     """Whether a check of the statement decides nothing, because anything passes it: no failure, and no success."""
-    return check.kind == "check" and bool(check.says) and check.role == "statement" and not decides(check)
+    return check.kind == "check" and check.role == "statement" and not decides(check)
 
 
 def _seeds(name: str, shown: Shown) -> str:

@@ -114,7 +114,7 @@ def run_page(folder: RunFolder) -> None:
     from nbclient.exceptions import DeadKernelError
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    run = {name: job[name] for name in ("page", "profile", "parameters", "first_edition")}
+    run = {name: job[name] for name in ("page", "profile", "parameters")}
     os.environ["HIERLIB_RUN"] = json.dumps(run | {"claims": list(job["claims"]), "folder": str(folder.path)})
     os.environ["HIERLIB_CHECKPOINTS"] = job["checkpoints"]
     notebook = jupytext.reads(job["text"], fmt="md:myst")

@@ -10,18 +10,12 @@ from urllib.parse import unquote
 import pytest
 import yaml
 
-from hierlib.lab.project import Project
-from hierlib.lab.registry import load_registry
-
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = [chapter for part in TOC["parts"] for chapter in part["chapters"]]
 NAMES = [TOC["root"]] + [f["file"] for chapter in CHAPTERS for f in (chapter, *chapter.get("sections", []))]
 PAGES = [name for name in NAMES if name.startswith("notebooks/")]
-REGISTRY = load_registry(Project(ROOT))
-FIRST = {f"notebooks/{paper.slug}/{page}" for paper in REGISTRY.values() for page in paper.first_edition}
-SECOND = [name for name in PAGES if name not in FIRST]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +41,7 @@ def test_a_page_shows_claim_figures_and_verdict(visit, name):
     assert "Run at profile" in page.inner_text(".hl-run")
 
 
-@pytest.mark.parametrize("name", SECOND)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_answers_and_shows_before_it_proves(visit, name):
     page = visit.open(name)
     top = page.evaluate("document.querySelector('figure img, .hl-interactive').getBoundingClientRect().top + scrollY")

@@ -26,10 +26,6 @@ def title(page):
     return re.search(r"^# (.+)", page.text, re.MULTILINE)[1]
 
 
-def last_heading(page):
-    return "## Try it" if page.first_edition else "## Exercises"
-
-
 @pytest.fixture(params=PAGES.values(), ids=PAGES.keys())
 def page(request):
     return request.param
@@ -57,12 +53,9 @@ def test_it_asks_states_and_ends_as_every_page_does(page):
     titles = re.findall(r"^# (.+)", page.text, re.MULTILINE)
     assert titles[0].endswith("?"), "the title is the question that the page answers"
     assert "**What we measure.**" in page.text
-    assert page.text.index("## Where it breaks") < page.text.index(last_heading(page))
-    if page.first_edition:
-        assert re.search(r"^```\{prf:\w+\} .*\d{4}", page.text, re.MULTILINE), "the claim, with paper and number"
-    else:
-        boxes = set(re.findall(r"^`{3,}\{claim\} (\S+)", page.text, re.MULTILINE))
-        assert boxes and boxes <= page.claims.keys(), "the printed statement of its claims"
+    assert page.text.index("## Where it breaks") < page.text.index("## Exercises")
+    boxes = set(re.findall(r"^`{3,}\{claim\} (\S+)", page.text, re.MULTILINE))
+    assert boxes and boxes <= page.claims.keys(), "the printed statement of its claims"
 
 
 def test_it_has_checks_and_a_verdict_and_what_makes_them_evidence(page):
@@ -70,17 +63,12 @@ def test_it_has_checks_and_a_verdict_and_what_makes_them_evidence(page):
     assert f'Claim("{page.id}")' in code
     assert code.count("claim.check(") >= 1
     assert code.rstrip().endswith("claim.close()")
-    if page.first_edition:
-        assert code.count("claim.control(") >= 1
-        return
     assert "opponents=" in code, "somebody who must fail"
     stated = [c for c in page.claims if ENTRIES[page.id, c].kind in ("theorem", "lemma", "corollary", "proposition")]
     assert not stated or "claim.assume(" in code, "its hypotheses, met or not"
 
 
 def test_its_picture_comes_early_and_its_set_up_is_folded(page):
-    if page.first_edition:
-        return
     first = next(i for i, cell in enumerate(page.cells) if re.search(r"^(publish|display)\(", cell.source, re.MULTILINE))
     assert all("hide-input" in cell.tags for cell in page.cells[: first + 1]), "what comes before the picture is folded"
     before = page.text.splitlines()[: page.cells[0].line]
@@ -89,7 +77,7 @@ def test_its_picture_comes_early_and_its_set_up_is_folded(page):
 
 def test_its_figures_say_what_is_seen(page):
     for cell in jupytext.reads(page.text, fmt="md:myst").cells:
-        if not page.first_edition and cell.cell_type == "code" and re.search(r"^publish\(", cell.source, re.MULTILINE):
+        if cell.cell_type == "code" and re.search(r"^publish\(", cell.source, re.MULTILINE):
             assert len(cell.metadata["mystnb"].get("image", {}).get("alt", "")) > 40, cell.source.splitlines()[-1]
 
 
@@ -111,10 +99,10 @@ def test_every_random_draw_comes_from_a_named_stream(page):
 
 
 def test_the_commands_it_suggests_are_valid(page):
-    exercises = page.text.partition(last_heading(page))[2]
+    exercises = page.text.partition("## Exercises")[2]
     commands = re.findall(r"`hier run ([^`]+)`", exercises)
     assert commands
-    assert page.first_edition or exercises.count("*Expect") >= len(commands), "each with the outcome to expect"
+    assert exercises.count("*Expect") >= len(commands), "each with the outcome to expect"
     for command in commands:
         name, *words = shlex.split(command)
         assert name == page.id

@@ -63,7 +63,6 @@ REGISTRY_MISTAKES = {
         "E1 calls thm1 false, whose expected verdict is holds",
     ),
     "a proof that rests on nothing known": (LAST, LAST + "    uses: [thm9]\n", 17, "claim fig2 uses 'thm9', which is not"),
-    "a first edition of no page": (LAST, LAST + "first_edition: [cubes]\n", 22, "there is no page 'cubes'"),
     "a history of no page": (
         LAST,
         LAST + "history:\n  - {date: 2026-01-01, page: cubes, what: a, old: b, new: c, why: d}\n",

@@ -1,5 +1,5 @@
 """A claim: checks with a bound, controls that must break them, and the verdict. What makes them evidence is in
-test_evidence.py; the checks here have no sentences, as on a page of the first edition."""
+test_evidence.py; here every check has a sentence, a source and an opponent that fails, so that its value decides."""
 
 import json
 import math
@@ -8,21 +8,34 @@ import pytest
 
 from hierlib.lab.claim import Claim
 
+FAILS = {"at_most": +9, "below": +9, "at_least": -9, "above": -9}  # how far beyond its bound the opponent of a check is
+
+
+class Argued(Claim):
+    """A claim whose checks are evidence without further words."""
+
+    def check(self, name, value, **options):
+        wrong = next((bound + FAILS[relation] for relation, bound in options.items() if relation in FAILS), 99.0)
+        argued = {"says": f"{name} is so", "source": "paper", "opponents": {"somebody": wrong}}
+        super().check(name, value, **argued | options)
+
+    def control(self, name, value, **options):
+        super().control(name, value, **{"removes": "a hypothesis"} | options)
+
 
 @pytest.fixture
 def claim(monkeypatch):
     """A claim as in a notebook that is run by hand."""
     monkeypatch.delenv("HIERLIB_RUN", raising=False)
-    return Claim("toy/thm1")
+    return Argued("toy/thm1")
 
 
 @pytest.fixture
 def run_of_two(monkeypatch, tmp_path):
     """A claim within a run of a page that tests two registered claims."""
     run = {"page": "toy/both", "profile": "smoke", "parameters": {"seed": 3}, "claims": {"thm1": "holds", "thm2": "holds"}}
-    run["first_edition"] = True
     monkeypatch.setenv("HIERLIB_RUN", json.dumps(run | {"folder": str(tmp_path)}))
-    return Claim("toy/both")
+    return Argued("toy/both")
 
 
 RELATIONS = [

@@ -12,7 +12,7 @@ from hierlib.lab.verdicts import of_all_seeds
 @pytest.fixture
 def claim(monkeypatch, tmp_path):
     """A claim of a page that follows the rules."""
-    run = {"page": "toy/thm1", "profile": "quick", "parameters": {"seed": 0}, "claims": ["thm1"], "first_edition": False}
+    run = {"page": "toy/thm1", "profile": "quick", "parameters": {"seed": 0}, "claims": ["thm1"]}
     monkeypatch.setenv("HIERLIB_RUN", json.dumps(run | {"folder": str(tmp_path)}))
     return Claim("toy/thm1")
 

@@ -71,7 +71,7 @@ def record(age=timedelta(), **changes):
 
 
 PAGE = SimpleNamespace(
-    id="toy/first", text="# Is it so?\n", claims={"good": "holds", "wrong": "refuted"}, first_edition=False,
+    id="toy/first", text="# Is it so?\n", claims={"good": "holds", "wrong": "refuted"},
     front=FrontMatter(answer="Yes, $a < b$.", surprise="Not always."),
 )  # fmt: skip
 JOB = SimpleNamespace(profile="quick", parameters={"seed": 7}, page="toy/first")
@@ -134,12 +134,6 @@ def test_the_verdict_is_the_one_over_all_accepted_seeds():
     cells = row(ledger_of(state(record())), "good")
     assert "data-verdict='consistent'" in cells and "1 of 2 seeds" in cells and "earlier code" not in cells
     assert "earlier code" in row(ledger_of(state(record(), current=False)), "good")
-
-
-def test_a_page_of_the_first_edition_says_so():
-    old = state(record(), first_edition=True)
-    assert "first edition" in row(ledger_of(old), "good") and "first edition" in answer_box(old, PAPER)
-    assert "first edition" not in answer_box(state(record()), PAPER)
 
 
 def test_a_run_at_another_size_is_named_with_its_verdict():

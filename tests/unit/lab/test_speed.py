@@ -40,8 +40,7 @@ def tree(make_toy, request):
             f"  - {{id: page{number}, kind: lemma, place: p, says: s, priority: A, expected: holds, page: page{number}}}"
         )
     head = toy.registry.read_text().partition("claims:\n")[0]
-    without_answer = ", ".join(f"page{number}" for number in range(request.param))
-    toy.registry.write_text(head + "claims:\n" + "\n".join(claims) + f"\nfirst_edition: [{without_answer}]\n")
+    toy.registry.write_text(head + "claims:\n" + "\n".join(claims) + "\n")
     project, pages = toy.load()
     for page in pages.values():
         forge(project, Request("quick").job(project, page))
