@@ -93,18 +93,24 @@ def _behind(state: State, record: Record) -> str:
 
 
 def shaken(page: Page, paper: Paper) -> list[str]:
-    """A sentence for each erratum in doubt that the printed proof of a claim of the page rests on."""
+    """What the printed proofs of the page's claims rest on although it is in doubt: one sentence for each set of claims."""
     broken = paper.shaken()
-    resting = {erratum.id: erratum for claim in page.claims for erratum in broken.get(claim, [])}
-    sentences = []
-    for erratum in resting.values():
+    resting: dict[str, list[Erratum]] = {}
+    for erratum in {e.id: e for claim in page.claims for e in broken.get(claim, [])}.values():
         claims = " and of ".join(paper.entry(claim).title for claim in page.claims if erratum in broken.get(claim, []))
-        what = "is false as printed" if erratum.class_ == "false" else "has a gap"
-        sentences.append(
-            f"**The printed proof of {claims} rests on {paper.entry(erratum.claim).title}, which {what}** "
-            f"({{ref}}`{erratum.id} <{paper.slug}-{erratum.id.lower()}>`). {plain(erratum.effect)}"
-        )
-    return sentences
+        resting.setdefault(claims, []).append(erratum)
+    return [_rests(claims, errata, paper) for claims, errata in resting.items()]
+
+
+def _rests(claims: str, errata: list[Erratum], paper: Paper) -> str:
+    """With what follows if it rests on one thing; if on several, the errata say it."""
+    named = [f"{paper.entry(e.claim).title} ({{ref}}`{e.id} <{paper.slug}-{e.id.lower()}>`)" for e in errata]
+    false = all(e.class_ == "false" for e in errata)
+    if len(errata) == 1:
+        what = "is false as printed" if false else "has a gap"
+        return f"**The printed proof of {claims} rests on** {named[0]}**, which {what}.** {plain(errata[0].effect)}"
+    what = "are false as printed" if false else "are false as printed or have a gap"
+    return f"**The printed proof of {claims} rests on** {', '.join(named[:-1])} and {named[-1]}**, which {what}.**"
 
 
 def errata_box(page: Page, paper: Paper) -> str:

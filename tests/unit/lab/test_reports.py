@@ -153,7 +153,14 @@ def test_the_answer_box_has_verdict_seeds_answer_and_caveat():
 def test_what_rests_on_something_in_doubt_is_told_where_it_is_claimed():
     assert PAPER.shaken().keys() == {"never"}, "not the false claim itself, nor what it rests on"
     box = answer_box(state(record(), claims={"never": "open"}), PAPER)
-    assert "**The printed proof of end rests on Sec. 2, which is false as printed**" in box and "Nothing follows." in box
+    assert "**The printed proof of end rests on** Sec. 2 ({ref}`E1 <toy-e1>`)**, which is false as printed.** Nothing" in box
+
+
+def test_a_proof_that_rests_on_several_things_in_doubt_gets_one_sentence():
+    second = PAPER.errata[0].model_copy(update={"id": "E9"})
+    box = answer_box(state(record(), claims={"never": "open"}), PAPER.model_copy(update={"errata": [*PAPER.errata, second]}))
+    assert box.count("rests on") == 1 and "(`E1" not in box
+    assert "`E1 <toy-e1>`) and Sec. 2 ({ref}`E9 <toy-e9>`)**, which are false as printed.**" in box
 
 
 def test_a_page_is_given_the_titles_and_hypotheses_of_its_claims():

@@ -5,7 +5,9 @@ eachFigure("hl-memory-horizon", (root, { variances, gains, lengths, start, recal
   const horizon = (variance) => 1.488 * variance ** (-1 / 3);          // steps, at gain 1
 
   // Drawing.
-  const { left, right, top, bottom, wide, tall, axes } = plane({ right: 405 }), low = -0.1, high = 1.05;
+  const { left, top, bottom, wide, tall, axes } = plane({ right: 395 }), low = -0.1, high = 1.05;
+  const raised = (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)];
+  const power = (variance) => "10" + [...String(Math.round(Math.log10(variance)))].map(raised).join("");
   const toY = (value) => bottom - (tall * (Math.max(value, low) - low)) / (high - low);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => [toY(share), share]);
   const both = (xs, [measured, predicted]) => [
@@ -21,7 +23,7 @@ eachFigure("hl-memory-horizon", (root, { variances, gains, lengths, start, recal
   const update = () => {
     const [v, g, l, p] = sliders.map((slider) => Number(slider.value));
     const length = lengths[l], token = Math.min(p, length - 1), curves = at(v, g, l);
-    const shown = [variances[v].toExponential(0).replace("e", "·10^").replace(/^1·/, ""), gains[g], length, token + 1];
+    const shown = [power(variances[v]), gains[g], length, token + 1];
     sliders.forEach((slider, i) => {
       slider.nextElementSibling.value = shown[i];
       slider.setAttribute("aria-valuetext", shown[i]);
@@ -38,9 +40,9 @@ eachFigure("hl-memory-horizon", (root, { variances, gains, lengths, start, recal
 
     const row = variances.map((_, i) => at(i, g, l)), series = [0, 1].map((k) => row.map((found) => found[k][token]));
     const logs = variances.map(Math.log10), span = logs.at(-1) - logs[0] || 1;
-    const place = (power) => left + (wide * (power - logs[0])) / span, own = -3 * Math.log10(length);
+    const place = (log) => left + (wide * (log - logs[0])) / span, own = -3 * Math.log10(length);
     variancesChart.innerHTML =
-      axes(logs.map((power) => [place(power), `10^${Math.round(power)}`]), ticks, "input variance", "recall") +
+      axes(logs.map((log, i) => [place(log), power(variances[i])]), ticks, "input variance", "recall") +
       (own >= logs[0] && own <= logs.at(-1) ? marker(place(own), "L⁻³", "start") : "") +
       both(logs.map(place), series) + chosen(place(logs[v]), series[0][v]);
     variancesChart.setAttribute("aria-label",
