@@ -93,24 +93,21 @@ def _behind(state: State, record: Record) -> str:
 
 
 def shaken(page: Page, paper: Paper) -> list[str]:
-    """What the printed proofs of the page's claims rest on although it is in doubt: one sentence for each set of claims."""
-    broken = paper.shaken()
-    resting: dict[str, list[Erratum]] = {}
-    for erratum in {e.id: e for claim in page.claims for e in broken.get(claim, [])}.values():
-        claims = " and of ".join(paper.entry(claim).title for claim in page.claims if erratum in broken.get(claim, []))
-        resting.setdefault(claims, []).append(erratum)
-    return [_rests(claims, errata, paper) for claims, errata in resting.items()]
-
-
-def _rests(claims: str, errata: list[Erratum], paper: Paper) -> str:
-    """With what follows if it rests on one thing; if on several, the errata say it."""
+    """What the printed proofs of the page's claims rest on although it is in doubt: one sentence, with what follows if it
+    is one thing; if there are several, the errata say it."""
+    broken = {claim: errata for claim, errata in paper.shaken().items() if claim in page.claims}
+    errata = list({erratum.id: erratum for found in broken.values() for erratum in found}.values())
+    if not errata:
+        return []
+    claims = [paper.entry(claim).title for claim in page.claims if claim in broken]
     named = [f"{paper.entry(e.claim).title} ({{ref}}`{e.id} <{paper.slug}-{e.id.lower()}>`)" for e in errata]
-    false = all(e.class_ == "false" for e in errata)
+    what = "false as printed" if all(e.class_ == "false" for e in errata) else "false as printed or unproved"
     if len(errata) == 1:
-        what = "is false as printed" if false else "has a gap"
-        return f"**The printed proof of {claims} rests on** {named[0]}**, which {what}.** {plain(errata[0].effect)}"
-    what = "are false as printed" if false else "are false as printed or have a gap"
-    return f"**The printed proof of {claims} rests on** {', '.join(named[:-1])} and {named[-1]}**, which {what}.**"
+        one = "which is false as printed" if errata[0].class_ == "false" else "which has a gap"
+        return [
+            f"**The printed proof of {' and of '.join(claims)} rests on** {named[0]}**, {one}.** {plain(errata[0].effect)}"
+        ]
+    return [f"**Printed proofs on this page ({', '.join(claims)}) rest on what is {what}:** {', '.join(named)}."]
 
 
 def errata_box(page: Page, paper: Paper) -> str:
