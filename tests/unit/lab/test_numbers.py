@@ -13,13 +13,14 @@ CHECKS = {"smallest": 10.0, "smallest_without_squaring": -10.0}
 
 @pytest.fixture
 def accepted(ran):
-    """Writes accepted numbers for the page: (value, tolerance) by name."""
+    """Writes accepted numbers for the page: (value, tolerance) by name, and the verdict over five seeds."""
 
-    def write(**values):
+    def write(verdict="holds", **values):
         path = ran.root / "tests" / "numbers" / "quick" / "toy" / "squares.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         entries = {name: {"value": value, "tolerance": tolerance} for name, (value, tolerance) in values.items()}
-        path.write_text(json.dumps({"seeds": [0, 1, 2, 3, 4], "values": entries}))
+        verdicts = {"thm1": {"all": verdict, "by_seed": [verdict] * 5}}
+        path.write_text(json.dumps({"seeds": [0, 1, 2, 3, 4], "values": entries, "verdicts": verdicts}))
         return path
 
     return write
@@ -76,13 +77,13 @@ def test_a_value_that_is_no_number_has_moved_infinitely(ran, accepted, forge):
 
 
 @pytest.mark.parametrize("expected, came_out", [("holds", "partly"), ("holds", "undecided"), ("partly", "holds")])
-def test_a_changed_verdict_is_a_problem_in_either_direction(ran, accepted, forge, expected, came_out):
-    accepted(**{name: (value, 0.1) for name, value in CHECKS.items()})
+def test_a_changed_verdict_is_a_problem_in_either_direction(ran, accepted, expected, came_out):
+    accepted(came_out, **{name: (value, 0.1) for name, value in CHECKS.items()})
     if expected != "holds":
         ran.edit(ran.registry, "expected: holds", f"expected: {expected}")
-    forge(verdicts={"thm1": came_out})
     (problem,) = comparison(ran).problems
-    assert problem == f"toy/squares: thm1 is expected to be {expected!r} and came out as {came_out!r} now"
+    over = "over seeds [0, 1, 2, 3, 4]"
+    assert problem == f"toy/squares: thm1 is expected to be {expected!r} and came out as {came_out!r} {over}"
 
 
 @pytest.mark.parametrize(
@@ -236,6 +237,6 @@ WRONG = {
 @pytest.mark.parametrize("entry", WRONG.values(), ids=WRONG)
 def test_damaged_accepted_numbers_are_named_with_the_remedy(ran, accepted, entry):
     path = accepted(smallest=(10.0, 0.1))
-    path.write_text(json.dumps({"seeds": [0], "values": {"smallest": entry}}))
+    path.write_text(json.dumps({"seeds": [0], "values": {"smallest": entry}, "verdicts": {}}))
     said = ran.call("check").stderr
     assert "tests/numbers/quick/toy/squares.json is damaged; `hier accept toy/squares` writes it anew" in said
