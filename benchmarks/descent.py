@@ -1,15 +1,13 @@
 """A step of full-batch gradient descent against the machine's matrix product and against a plain PyTorch loop."""
 
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import Result, estimate, in_turns
+from benchmarks.timing import Result, estimate, in_turns, peak_memory
 from hierlib.data.labels import random_signs
 from hierlib.data.spheres import unit_sphere
 from hierlib.nets.two_layer import TwoLayer, two_layer
@@ -84,9 +82,7 @@ def at_full_size(steps: int = 1) -> tuple[float, float, float, float]:
     work, product = 4 * LARGE * LARGE * D * steps, 2 * 2000 * D * LARGE
     share = estimate(work / (whole - setup) * sgemm / product for sgemm, whole, setup in rows)
     rate = estimate(work / (whole - setup) for _, whole, setup in rows)
-    # not getrusage: its peak includes what the parent held when it started this process
-    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    return *share, rate.median / 1e9, int(peak[1]) / 2**20 if peak else float("nan")
+    return *share, rate.median / 1e9, peak_memory()
 
 
 if __name__ == "__main__":

@@ -1,21 +1,17 @@
 """The Gram matrices against the matrix product they contain, against torch.func, and against neural-tangents."""
 
-import os
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.func import functional_call, jacrev, vmap
 
+from benchmarks import peer
 from benchmarks.timing import LeftOut, Result, estimate, in_turns
 from hierlib.data.spheres import unit_sphere
 from hierlib.kernels.empirical import finite_gram
 from hierlib.kernels.relu import relu_gram
 from hierlib.nets.two_layer import two_layer
-
-PEER = "HIERLIB_NEURAL_TANGENTS"  # the python of an environment made as benchmarks/neural_tangents_peer.py says
 
 
 def measure() -> Iterator[Result | LeftOut]:
@@ -55,22 +51,12 @@ def against_torch_func(n: int = 200, m: int = 4096, d: int = 784) -> Result:
 
 
 def against_neural_tangents(n: int = 4000, d: int = 784) -> Result | LeftOut:
-    """The analytic kernel; the peer lives in an environment of its own, waits for its turn, and may be absent."""
+    """The analytic kernel."""
     name = f"relu_gram against neural-tangents, n = {n}, d = {d}, float32"
-    if PEER not in os.environ:
-        return LeftOut(name, f"{PEER} is not set (see benchmarks/neural_tangents_peer.py)")
+    if not peer.installed():
+        return LeftOut(name, peer.ABSENT)
     X = unit_sphere(n, d, seed=0, dtype=torch.float32)
-    script = str(Path(__file__).with_name("neural_tangents_peer.py"))
-    command = [os.environ[PEER], script, str(n), str(d), str(torch.get_num_threads())]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
-
-        def its_turn() -> None:
-            assert peer.stdin and peer.stdout
-            print(file=peer.stdin, flush=True)
-            if peer.stdout.readline().strip() != "done":
-                raise RuntimeError("neural_tangents_peer.py ended early")
-
-        its_turn()  # it compiles
+    with peer.neural_tangents("relu", n, d) as its_turn:
         rows = in_turns(lambda: relu_gram(X), its_turn)
     gain = estimate(theirs / ours for ours, theirs in rows)
     ours, theirs = (estimate(column).median for column in zip(*rows, strict=True))

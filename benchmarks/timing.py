@@ -8,8 +8,10 @@ running, because its cores are not its own; more turns make up for it.
 
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -62,6 +64,12 @@ def seconds(action: Callable[[], object]) -> float:
     start = clock()
     action()
     return clock() - start
+
+
+def peak_memory() -> float:
+    """GB that this process has held at most; not of getrusage, which counts what the parent held when it started it."""
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(peak[1]) / 2**20 if peak else float("nan")
 
 
 def in_turns(
