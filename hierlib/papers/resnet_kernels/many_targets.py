@@ -45,6 +45,25 @@ def target_errors(kernel: Kernel, X: Tensor, sets: Tensor, alpha: float, ridge: 
     explained = beta.T @ known
     form = beta.T @ (squared_kernel(X, spectrum) @ beta) - explained - explained.T
     form += torch.eye(len(form), dtype=form.dtype)
-    own = d + torch.arange(len(sets))
-    diagonal = form.diagonal()
+    return _of_targets(form, sets, alpha)
+
+
+def listed_errors(X: Tensor, sets: Tensor, alpha: float, judged: int, large: float = 1e5) -> Tensor:
+    """The same for a kernel that bets: large sum_i x_i z_i + alpha^2 sum_S chi_S(x) chi_S(z), S in a list of sets (p, k).
+
+    For the first `judged` sets of the list -> (judged, k). Coordinates are learned first because their weight is large.
+    """
+    (n, d), chi = X.shape, products(X, sets)
+    # sums of signs are exact in single precision, which is twice as fast
+    gram = large * X @ X.T + alpha**2 * (chi.float() @ chi.float().T).double()
+    factor = torch.linalg.cholesky(gram + 1e-13 * gram.trace() / n * torch.eye(n, dtype=X.dtype))
+    beta = torch.cholesky_solve(torch.cat([X, chi[:, :judged]], 1), factor)
+    wanted = torch.eye(d + len(sets), d + judged, dtype=X.dtype)
+    missed = torch.cat([large * X.T @ beta, alpha**2 * chi.T @ beta]) - wanted
+    return _of_targets(missed.T @ missed, sets[:judged], alpha)
+
+
+def _of_targets(form: Tensor, sets: Tensor, alpha: float) -> Tensor:
+    """Errors of x_i + alpha chi_S from the inner products of what is missed of each coordinate, then of each chi_S."""
+    own, diagonal = len(form) - len(sets) + torch.arange(len(sets)), form.diagonal()
     return diagonal[sets] + 2 * alpha * form[sets, own[:, None]] + alpha**2 * diagonal[own][:, None]
