@@ -73,12 +73,15 @@ class Acceptance(NamedTuple):
 
     @property
     def seeds(self) -> dict[str, str]:
-        """For every check and every claim, on how many seeds it comes out as it does over all: `6 of 6`."""
-        checks = {
-            name: f"{entry.holds.count(all(entry.holds))} of {len(entry.holds)}"
-            for name, entry in self.numbers.values.items()
-            if entry.holds
-        }
+        """For every claim, on how many seeds it comes out as it does over all: `6 of 6`; the same for every check.
+
+        A check that does not come out alike on all seeds says on how many it holds, whatever the run beside it shows.
+        """
+        checks = {}
+        for name, entry in self.numbers.values.items():
+            held, count = sum(entry.holds), len(entry.holds)
+            if count:
+                checks[name] = f"{count} of {count}" if held in (0, count) else f"holds on {held} of {count}"
         return checks | {claim: entry.agreeing for claim, entry in self.numbers.verdicts.items()}
 
 

@@ -22,7 +22,7 @@ class Shown(NamedTuple):
 
     made: str  # profile, seed, device, versions
     titles: Mapping[str, str] = {}  # claim -> what the paper calls it
-    seeds: Mapping[str, str] = {}  # check or claim -> "6 of 6"
+    seeds: Mapping[str, str] = {}  # check or claim -> "6 of 6"; check -> "holds on 5 of 6"
     sizes: Mapping[str, Mapping[str, Check]] = {}  # another size -> its checks by name
 
 
@@ -32,7 +32,7 @@ def hypotheses(found: Sequence[Hypothesis]) -> str:
         return ""
     rows = "".join(
         f"<tr class='{'hl-holds' if h.met else 'hl-missed'}'><td>{maths(h.name)}<br><small>{maths(h.says)}</small></td>"
-        f"<td data-label='needed'>{h.needed or 'not stated'}</td><td data-label='here'>{maths(h.here)}</td>"
+        f"<td data-label='needed'>{h.needed or 'in words'}</td><td data-label='here'>{maths(h.here)}</td>"
         f"<td data-label='met?'>{_met(h)}</td></tr>"
         for h in found
     )

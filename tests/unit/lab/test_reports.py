@@ -7,7 +7,7 @@ import pytest
 
 from hierlib.lab.layout import answer_box, errata_box, parts
 from hierlib.lab.ledger import ledger
-from hierlib.lab.numbers import Acceptance, AcceptedNumbers
+from hierlib.lab.numbers import Acceptance, Accepted, AcceptedNumbers
 from hierlib.lab.opponents import opponents
 from hierlib.lab.page import FrontMatter
 from hierlib.lab.record import Check, Hypothesis, Opponent, Record
@@ -221,3 +221,11 @@ def test_nothing_from_registry_or_record_becomes_html():
     pages = [ledger({"toy": paper}, known, "quick"), errata({"toy": paper}), status([foreign])]
     assert all(SCRIPT not in page and "&lt;script>" in page for page in pages)
     assert "$a < b$" in pages[1], "a formula keeps its sign"
+
+
+def test_a_check_that_differs_between_seeds_says_on_how_many_it_holds():
+    entry = Accepted(value=1.0, tolerance=0.1)
+    held = {"all": [True] * 3, "none": [False] * 3, "most": [True, True, False]}
+    values = {name: entry.model_copy(update={"holds": holds}) for name, holds in held.items()}
+    found = Acceptance(ACCEPTED.model_copy(update={"values": values, "verdicts": {}}), True).seeds
+    assert found == {"all": "3 of 3", "none": "3 of 3", "most": "holds on 2 of 3"}
