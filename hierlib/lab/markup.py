@@ -5,9 +5,9 @@ import re
 
 
 def maths(text: str, escaped: bool = False) -> str:
-    """Text with $maths$ for raw HTML, where MathJax looks for brackets of its own."""
+    """Text with $maths$ and `code` for raw HTML, where MathJax looks for brackets of its own."""
     safe = text if escaped else html.escape(text, quote=False)
-    return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", safe)
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", re.sub(r"\$([^$]+)\$", r"\\(\1\\)", safe))
 
 
 def plain(text: str) -> str:

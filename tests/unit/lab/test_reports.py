@@ -7,6 +7,7 @@ import pytest
 
 from hierlib.lab.layout import answer_box, errata_box, parts
 from hierlib.lab.ledger import ledger
+from hierlib.lab.markup import maths
 from hierlib.lab.numbers import Acceptance, Accepted, AcceptedNumbers
 from hierlib.lab.opponents import opponents
 from hierlib.lab.page import FrontMatter
@@ -229,3 +230,7 @@ def test_a_check_that_differs_between_seeds_says_on_how_many_it_holds():
     values = {name: entry.model_copy(update={"holds": holds}) for name, holds in held.items()}
     found = Acceptance(ACCEPTED.model_copy(update={"values": values, "verdicts": {}}), True).seeds
     assert found == {"all": "3 of 3", "none": "3 of 3", "most": "holds on 2 of 3"}
+
+
+def test_formulas_and_code_in_the_words_of_a_check_are_typeset():
+    assert maths("a $b<c$ of `d_e`") == r"a \(b&lt;c\) of <code>d_e</code>"
