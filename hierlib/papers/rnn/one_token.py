@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hierlib.papers.rnn.token_series import _compose, _product, _taylor, defect_of
+from hierlib.papers.rnn.token_series import arc_cosine_taylor, distances, kernel_series
 
 
 class Weights(NamedTuple):
@@ -29,30 +29,20 @@ class Weights(NamedTuple):
 
 def one_token_weights(squares: Sequence[float], position: int, degree: int, s2: float, gain: float = 1.0) -> Weights:
     """Power series in the cosine t of the token at `position` (1 to L), L = len(squares)."""
-    if not 1 <= position <= len(squares):
-        raise ValueError(f"positions are 1 to {len(squares)}, got {position}")
-    c, T = torch.zeros(degree + 1, dtype=torch.float64), torch.zeros(degree + 1, dtype=torch.float64)
-    c[0] = 1.0
-    q, v = 1.0, 0.0
-    gate, Q = c, 1.0
-    for time, square in enumerate(squares, start=1):
-        before, q = q, gain * q + s2 * square
-        u = (s2 * square + gain * before * v) / q
-        step = c * (gain * before / q)
-        if time == position:
-            step[1] += s2 * square / q
-        step[0] = 0.0
-        k0, k1 = _taylor(u, degree)
-        on = _compose(k0, step)
-        if time == position:
-            gate, Q = on, q
-        T = _product(on, gain * T + before / 2 * c)
-        c, v = _compose(k1, step), defect_of(u)
-    return Weights(gate, T, Q)
+    orthogonal = torch.zeros(1, len(squares), dtype=torch.float64)
+    tangent = kernel_series(orthogonal, {position: degree}, s2, gain, squares)[0]
+    u, q = distances(orthogonal, squares, s2, gain)
+    gate = _gate(u[position - 1], s2 * squares[position - 1] / q[position], degree)
+    return Weights(gate, tangent, q[position])
 
 
 def lemma21_weights(square: float, room: float, mu: float, s2: float, degree: int) -> Tensor:
     """Coefficients of t^0, ..., t^degree in k0((mu + s2 square t) / Q), Q = mu + s2 room: the left side of Lemma 21."""
     Q = mu + s2 * room
-    k0, _ = _taylor(s2 * room / Q, degree)
-    return torch.tensor(k0, dtype=torch.float64) * (s2 * square / Q) ** torch.arange(degree + 1, dtype=torch.float64)
+    return _gate(torch.tensor([s2 * room / Q], dtype=torch.float64), s2 * square / Q, degree)
+
+
+def _gate(u: Tensor, share: float, degree: int) -> Tensor:
+    """Coefficients of t^0, ..., t^degree in k0(1 - u + share t), u (1,)."""
+    k0, _ = arc_cosine_taylor(u, degree)
+    return k0[0] * share ** torch.arange(degree + 1, dtype=torch.float64)

@@ -13,12 +13,13 @@ cancels either: every weight has its relative accuracy, however small it is. Con
 that is less than a rounding error of H. (The weights are not in the paper, which bounds them.)
 """
 
-import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
+
+from hierlib.theory.cut_series import compose, product
 
 SMALL = 1e-6  # below it the first terms of the series are exact to 1e-12 and cheaper than special functions
 
@@ -51,9 +52,9 @@ def kernel_of_products(t: Tensor, s2: float, gain: float = 1.0) -> Tensor:
     """H at inner products t (..., L) of unit tokens, real or complex: (...)."""
     q = 1.0
     v, T = torch.zeros_like(t[..., 0]), torch.zeros_like(t[..., 0])
-    for product in t.unbind(-1):
+    for cosine in t.unbind(-1):
         before, q = q, gain * q + s2
-        u = (s2 * (1 - product) + gain * before * v) / q
+        u = (s2 * (1 - cosine) + gain * before * v) / q
         T = open_share(u) * (gain * T + before * (1 - v) / 2)
         v = defect(u)
     return T
@@ -64,81 +65,58 @@ def token_weights(L: int, degrees: Mapping[int, int], s2: float, gain: float = 1
 
     The other t are zero. One axis for each position, in the order of `degrees`: (degree + 1, ...), float64.
     """
+    return kernel_series(torch.zeros(1, L, dtype=torch.float64), degrees, s2, gain)[0]
+
+
+def kernel_series(
+    t: Tensor, degrees: Mapping[int, int], s2: float, gain: float = 1.0, squares: Sequence[float] | None = None
+) -> Tensor:
+    """The same where the other tokens have the cosines t (draws, L): (draws, degree + 1, ...).
+
+    `squares` are the squared norms of the tokens, the same in all samples, one if omitted: t_l then is their cosine.
+    """
+    draws, L = t.shape
     if not degrees or min(degrees) < 1 or max(degrees) > L:
         raise ValueError(f"positions are 1 to {L}, got {sorted(degrees)}")
-    shape = tuple(degree + 1 for degree in degrees.values())
-    order, zero = sum(degrees.values()), (0,) * len(shape)
-    moving = {position: tuple(int(p == position) for p in degrees) for position in degrees}
-    one, T = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
-    one[zero] = 1.0
-    c, q, v = one.clone(), 1.0, 0.0  # c = K / q, a series; v = 1 - c at t = 0
-    for position in range(1, L + 1):
-        before, q = q, gain * q + s2
-        u = (s2 + gain * before * v) / q
-        step = c * (gain * before / q)
-        if degrees.get(position):
-            step[moving[position]] += s2 / q
-        step[zero] = 0.0  # what the correlation gains over its value at t = 0
-        k0, k1 = _taylor(u, order)
-        T = _product(_compose(k0, step), gain * T + before / 2 * c)
-        c, v = _compose(k1, step), defect_of(u)
+    squares = squares or [1.0] * L
+    others = t.clone()
+    others[:, [position - 1 for position in degrees]] = 0.0
+    u, q = distances(others, squares, s2, gain)
+    taylor = arc_cosine_taylor(u, sum(degrees.values()))
+    T = torch.zeros(draws, *(degree + 1 for degree in degrees.values()), dtype=torch.float64)
+    c = T.clone()  # K / q
+    c.view(draws, -1)[:, 0] = 1.0
+    for l in range(1, L + 1):  # noqa: E741
+        step = c * (gain * q[l - 1] / q[l])  # what the correlation gains over its value at t = 0
+        step.view(draws, -1)[:, 0] = 0.0
+        if degrees.get(l):
+            step[(slice(None), *(int(position == l) for position in degrees))] += s2 * squares[l - 1] / q[l]
+        terms = None if l >= min(degrees) else 1  # before the first of the tokens all series are numbers
+        on, after = compose(taylor[:, l - 1, :, :terms], step)
+        T, c = product(on, gain * T + q[l - 1] / 2 * c), after
     return T
 
 
-def _taylor(u: float, order: int) -> tuple[list[float], list[float]]:
-    """Taylor coefficients of k0 and k1 at z = 1 - u: k1' = k0, and k0' = 1 / (pi sqrt(1 - z^2)) has a positive recursion."""
+def distances(t: Tensor, squares: Sequence[float], s2: float, gain: float = 1.0) -> tuple[Tensor, list[float]]:
+    """u_1, ..., u_L as (L, draws) and q_0, ..., q_L, for tokens of these squared norms with the cosines t (draws, L)."""
+    u, q, v = [], [1.0], torch.zeros(len(t), dtype=t.dtype)
+    for cosine, square in zip(t.unbind(1), squares, strict=True):
+        q.append(gain * q[-1] + s2 * square)
+        u.append((s2 * square * (1 - cosine) + gain * q[-2] * v) / q[-1])
+        v = defect(u[-1])
+    return torch.stack(u), q
+
+
+def arc_cosine_taylor(u: Tensor, order: int) -> Tensor:
+    """Taylor coefficients of k0 and k1 at z = 1 - u, u of any shape: (2, ..., order + 1).
+
+    k1' = k0, and k0' = 1 / (pi sqrt(1 - z^2)) has a recursion whose terms are positive for z > 0.
+    """
     z, room = 1 - u, u * (2 - u)
-    slope = [1 / math.sqrt(room)] if room else [math.inf]
+    slope = [room.rsqrt() / math.pi]
     for i in range(order):
         earlier = slope[i - 1] if i else 0.0
         slope.append((z * (2 * i + 1) * slope[i] + i * earlier) / (room * (i + 1)))
-    k0 = [1 - 2 * math.asin(math.sqrt(u / 2)) / math.pi, *(value / math.pi / (i + 1) for i, value in enumerate(slope))][
-        : order + 1
-    ]
-    k1 = [1 - defect_of(u), *(value / (i + 1) for i, value in enumerate(k0))][: order + 1]
-    return k0, k1
-
-
-def _compose(outer: list[float], step: Tensor) -> Tensor:
-    """sum_i outer_i step^i for a series without constant term, cut at the shape of `step` (Horner)."""
-    zero = (0,) * step.ndim
-    total = torch.zeros_like(step)
-    for coefficient in reversed(outer):
-        total = _product(total, step)
-        total[zero] += coefficient
-    return total
-
-
-def _product(a: Tensor, b: Tensor) -> Tensor:
-    """Product of two series, cut at their shape."""
-    total = torch.zeros_like(a)
-    for index in itertools.product(*map(range, a.shape)):
-        if factor := a[index].item():
-            shifted = tuple(slice(i, None) for i in index)
-            kept = tuple(slice(0, size - i) for i, size in zip(index, a.shape, strict=True))
-            total[shifted] += factor * b[kept]
-    return total
-
-
-def contour_weights(L: int, degrees: Mapping[int, int], s2: float, radius: float, points: int = 64) -> Tensor:
-    """The same by Cauchy's integral, one Fourier transform on the torus |t_l| = radius: the slow and independent twin.
-
-    The nearest singularity in t_l is at about t_l = l; a weight below 1e-16 of the largest on the torus is lost.
-    """
-    circle = radius * torch.exp(2j * math.pi * torch.arange(points, dtype=torch.float64) / points)
-    t = torch.zeros(*(points,) * len(degrees), L, dtype=torch.complex128)
-    for axis, position in enumerate(degrees):
-        t[..., position - 1] = circle.reshape([points if i == axis else 1 for i in range(len(degrees))])
-    sums = torch.fft.fftn(kernel_of_products(t, s2)).real / points ** len(degrees)
-    kept = sums[tuple(slice(0, degree + 1) for degree in degrees.values())]
-    return kept / radius ** sum(torch.meshgrid(*(torch.arange(n) for n in kept.shape), indexing="ij"))
-
-
-def limit_cost(s2: float, L: int, d: int, positions: tuple[int, ...], draws: Tensor) -> float:
-    """y' H^-1 y for infinitely many samples of independent uniform tokens, y = prod over positions of <beta_l, x_l>.
-
-    Such a y is an eigenfunction of the kernel, with the eigenvalue E[H prod_l t_l], and E[y^2] = d^-N (Funk and Hecke); the
-    mean is over `draws`, inner products t (draws, L) of independent uniform unit vectors. (Not in the paper.)
-    """
-    chosen = draws[:, [position - 1 for position in positions]].prod(1)
-    return 1 / (d ** len(positions) * (kernel_of_products(draws, s2) * chosen).mean().item())
+    k0 = [open_share(u), *(value / (i + 1) for i, value in enumerate(slope))]
+    k1 = [1 - defect(u), *(value / (i + 1) for i, value in enumerate(k0))]
+    return torch.stack([torch.stack(k[: order + 1], -1) for k in (k0, k1)])

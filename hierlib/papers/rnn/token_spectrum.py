@@ -16,7 +16,9 @@ import math
 import torch
 from torch import Tensor
 
-from hierlib.papers.rnn.token_series import defect, open_share
+from hierlib.papers.rnn.token_series import kernel_series
+
+ROWS = 2000  # draws to work on at a time: a hundred thousand would need gigabytes
 
 
 def weights_of_token(t: Tensor, position: int, degree: int, s2: float) -> Tensor:
@@ -24,28 +26,7 @@ def weights_of_token(t: Tensor, position: int, degree: int, s2: float) -> Tensor
 
     Column l of t is not used. -> (draws, degree + 1)
     """
-    draws, L = t.shape
-    zeros = torch.zeros(draws, degree + 1, dtype=torch.float64)
-    T, c = zeros.clone(), zeros.clone()
-    c[:, 0] = 1.0
-    q, v = 1.0, torch.zeros(draws, dtype=torch.float64)
-    for place in range(1, L + 1):
-        before, q = q, q + s2
-        moving = place == position
-        u = (s2 * (1.0 if moving else 1 - t[:, place - 1]) + before * v) / q
-        if place < position:  # nothing depends on the token yet: numbers, not series
-            T[:, 0] = open_share(u) * (T[:, 0] + before / 2 * c[:, 0])
-            v = defect(u)
-            c[:, 0] = 1 - v
-            continue
-        step = c * (before / q)
-        step[:, 0] = 0.0
-        if moving:
-            step[:, 1] += s2 / q
-        k0, k1 = _taylor(u, degree)
-        T = _product(_compose(k0, step), T + before / 2 * c)
-        c, v = _compose(k1, step), defect(u)
-    return T
+    return torch.cat([kernel_series(some, {position: degree}, s2) for some in t.split(ROWS)])
 
 
 def eigenvalues_on_circle(weights: Tensor) -> Tensor:
@@ -63,32 +44,3 @@ def cost_on_circle(harmonics: Tensor, eigenvalues: Tensor) -> Tensor:
     half = torch.full_like(harmonics, 0.5)
     half[0] = 1.0
     return (half * harmonics**2 / eigenvalues[: len(harmonics)]).cumsum(0)
-
-
-def _taylor(u: Tensor, order: int) -> tuple[Tensor, Tensor]:
-    """Taylor coefficients of k0 and k1 at z = 1 - u: (draws, order + 1) each; see `token_series`."""
-    z, room = 1 - u, u * (2 - u)
-    slope = [room.rsqrt()]
-    for i in range(order):
-        earlier = slope[i - 1] if i else 0.0
-        slope.append((z * (2 * i + 1) * slope[i] + i * earlier) / (room * (i + 1)))
-    k0 = [open_share(u), *(value / math.pi / (i + 1) for i, value in enumerate(slope))][: order + 1]
-    k1 = [1 - defect(u), *(value / (i + 1) for i, value in enumerate(k0))][: order + 1]
-    return torch.stack(k0, 1), torch.stack(k1, 1)
-
-
-def _compose(outer: Tensor, step: Tensor) -> Tensor:
-    """sum_i outer_i step^i for series without constant term, row by row (Horner)."""
-    total = torch.zeros_like(step)
-    for coefficient in reversed(outer.unbind(1)):
-        total = _product(total, step)
-        total[:, 0] += coefficient
-    return total
-
-
-def _product(a: Tensor, b: Tensor) -> Tensor:
-    """Product of two series, row by row, cut at their length."""
-    total = a[:, :1] * b
-    for i in range(1, a.shape[1]):
-        total[:, i:] += a[:, i : i + 1] * b[:, : b.shape[1] - i]
-    return total
