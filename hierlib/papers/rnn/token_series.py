@@ -78,7 +78,7 @@ def kernel_series(
     draws, L = t.shape
     if not degrees or min(degrees) < 1 or max(degrees) > L:
         raise ValueError(f"positions are 1 to {L}, got {sorted(degrees)}")
-    squares = squares or [1.0] * L
+    squares = [1.0] * L if squares is None else squares
     others = t.clone()
     others[:, [position - 1 for position in degrees]] = 0.0
     u, q = distances(others, squares, s2, gain)
@@ -90,7 +90,7 @@ def kernel_series(
         step = c * (gain * q[l - 1] / q[l])  # what the correlation gains over its value at t = 0
         step.view(draws, -1)[:, 0] = 0.0
         if degrees.get(l):
-            step[(slice(None), *(int(position == l) for position in degrees))] += s2 * squares[l - 1] / q[l]
+            step[:, *(int(position == l) for position in degrees)] += s2 * squares[l - 1] / q[l]
         terms = None if l >= min(degrees) else 1  # before the first of the tokens all series are numbers
         on, after = compose(taylor[:, l - 1, :, :terms], step)
         T, c = product(on, gain * T + q[l - 1] / 2 * c), after

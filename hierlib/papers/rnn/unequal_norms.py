@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import mpmath as mp
 from mpmath import mpf
 
+from hierlib.papers.rnn.norm_prices import price_of_one
+
 
 def gates(first: Sequence[float], second: Sequence[float], s2: float) -> list[mpf]:
     """k0(z_1), ..., k0(z_L) between two samples with these norms of their tokens, all tokens orthogonal."""
@@ -31,8 +33,4 @@ def gates(first: Sequence[float], second: Sequence[float], s2: float) -> list[mp
 def constant_share(kinds: Sequence[Sequence[float]], l: int, s2: float, digits: int = 60) -> float:  # noqa: E741
     """The largest c such that g - c is positive semi-definite on these kinds of norms, g over the times after l."""
     with mp.workdps(digits):
-        g = mp.matrix(len(kinds), len(kinds))
-        for i, one in enumerate(kinds):
-            for j in range(i, len(kinds)):
-                g[i, j] = g[j, i] = mp.fprod(gates(one, kinds[j], s2)[l:])
-        return float(1 / mp.fsum(mp.cholesky_solve(g, mp.ones(len(kinds), 1))))
+        return float(1 / price_of_one(lambda one, two: mp.fprod(gates(one, two, s2)[l:]), kinds))
