@@ -26,8 +26,8 @@ def online_logistic(
 ) -> Online:
     """Pass once over the samples with every step size: K (n, n), labels y (n,) of -1 and 1, etas -> (len(etas), ...).
 
-    `start` are the outputs (n,) before training, zero if omitted; an output of zero is a mistake. `rows` (p, n) is the
-    kernel between further points and the samples: their values in the end are returned, else those of the samples.
+    `start` are the outputs (n,) before training, zero if omitted; an output of zero or nan is a mistake. `rows` (p, n) is
+    the kernel between further points and the samples: their values in the end are returned, else those of the samples.
     """
     steps = torch.tensor(etas, dtype=K.dtype)
     f = torch.zeros(len(etas), len(y), dtype=K.dtype)
@@ -37,7 +37,7 @@ def online_logistic(
     mistakes = torch.empty(len(etas), len(y), dtype=torch.bool)
     for t, label in enumerate(y):
         margin = label * f[:, t]
-        mistakes[:, t] = margin <= 0
+        mistakes[:, t] = ~(margin > 0)  # also where it is nan
         moves[:, t] = steps * label * torch.sigmoid(-margin)
         f[:, t + 1 :].addr_(moves[:, t], K[t, t + 1 :])
     # Only samples to come matter on the way; what the function is in the end follows from all moves at once.

@@ -33,6 +33,13 @@ def test_it_starts_where_it_is_told_to():
     assert not found.mistakes.any() and torch.allclose(found.values[0], 3 * Y, atol=1e-6)
 
 
+def test_a_run_that_diverged_is_wrong_everywhere():
+    """The step nan stands for it: all outputs are nan after the first, which is zero."""
+    found = online_logistic(PHI @ PHI.T, Y, (0.3, float("nan")))
+    assert found.values[1].isnan().all() and found.mistakes[1].all()
+    assert found.mistakes[0].tolist() == trained(0.3)[1]
+
+
 def test_random_labels_are_a_coin_and_a_rule_is_learned():
     X = normals((400, P), 2, "many")
     K = X @ X.T
