@@ -90,7 +90,8 @@ def kernel_series(
         step = c * (gain * q[l - 1] / q[l])  # what the correlation gains over its value at t = 0
         step.view(draws, -1)[:, 0] = 0.0
         if degrees.get(l):
-            step[:, *(int(position == l) for position in degrees)] += s2 * squares[l - 1] / q[l]
+            first_power: tuple[slice | int, ...] = (slice(None), *(int(position == l) for position in degrees))
+            step[first_power] += s2 * squares[l - 1] / q[l]
         terms = None if l >= min(degrees) else 1  # before the first of the tokens all series are numbers
         on, after = compose(taylor[:, l - 1, :, :terms], step)
         T, c = product(on, gain * T + q[l - 1] / 2 * c), after
