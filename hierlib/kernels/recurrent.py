@@ -26,7 +26,8 @@ ROWS = 64  # rows of the limit kernel to work on at a time: their three matrices
 def finite_gram(net: Recurrent, X: Tensor) -> Tensor:
     """H of a network between sequences X (n, L, d): (n, n).
 
-    4 L n m (m + L n / 2) operations, memory for 3 L n m numbers.
+    Operations: 4 (L - 1) n m^2 + 2 m^2 with W, 2 L n m d with A, 2 L n m (L n + 1) for the inner products. Memory for
+    3 L n m numbers.
     """
     found = states(net, X)
     return gram_of(found, backward(net, found.gates))
@@ -43,7 +44,8 @@ def gram_of(found: States, signals: Tensor) -> Tensor:
     for t in range(L):
         later = (L - t) * n
         products = signals[t] @ signals[t:].reshape(later, m).T
-        products *= before[t] @ before[t:].reshape(later, m).T
+        # At t = 0 all sequences are in the same state h_0: one row of products does for all.
+        products *= before[t][: None if t else 1] @ before[t:].reshape(later, m).T
         same, *others = products.split(n, dim=1)
         H += same
         for block in others:
