@@ -35,11 +35,9 @@ def frozen_states(t: Tensor, s2: float) -> Tensor:
     return open_share(s2 * (1 - t) / (1 + s2)).sum(-1) / 2
 
 
-def second_order(
-    kernel: Callable[[Tensor], Tensor], L: int, a: int, b: int, radius: float = 0.5, points: int = 16
-) -> Tensor:
+def second_order(kernel: Callable[[Tensor], Tensor], L: int, a: int, b: int) -> Tensor:
     """Taylor coefficients of t_a^i t_b^j, i and j up to 2, the other t at zero: (3, 3), by Cauchy's integral."""
-    points = 16
+    radius, points = 0.5, 16
     circle = radius * torch.exp(2j * math.pi * torch.arange(points, dtype=torch.float64) / points)
     t = torch.zeros(points, points, L, dtype=torch.complex128)
     t[..., a - 1], t[..., b - 1] = circle[:, None], circle
