@@ -5,6 +5,9 @@
 The worst movement of one step is found exactly. If U V' moves the pre-activation g of the last step by p and nothing else,
 the remainder is sum_j B_j (|p_j| - |g_j|)+ over the entries that change sign, and the best p of a length is a knapsack.
 For wide networks it is CONSTANT tau^(4/3) m^(-1/6), tau = sqrt(m) |p| (ours); the paper has the two exponents as a bound.
+
+The theorem is about two points W, W' of a ball. From a W on its boundary, at which many pre-activations are zero, a short
+step has a remainder of BOUNDARY omega^(1/3) sqrt(m) |W' - W|, twice as much in these units as from the centre (ours).
 """
 
 import math
@@ -14,9 +17,12 @@ import torch
 from torch import Tensor
 
 from hierlib.nets.recurrent import Recurrent, backward, states
+from hierlib.theory.sign_flips import best_flips, shift
 
 # From the density sqrt(m / pi) of |g_j| at zero, g_j ~ N(0, 2 / m), and E[B^3; B > 0] = sqrt(2 / pi).
 CONSTANT = 3 / 32 * 16 ** (2 / 3) * (math.sqrt(2) / math.pi) ** (1 / 3)
+# From the same two: the units within reach have |g_j| <= c B_j, cost sum g_j^2 = omega^2, and are worth sqrt(sum B_j^2).
+BOUNDARY = 3 ** (1 / 6) * (math.sqrt(2) / math.pi) ** (1 / 3)
 
 
 class Movement(NamedTuple):
@@ -56,6 +62,12 @@ def along_gradient(net: Recurrent, x: Tensor, length: float) -> Movement:
     return Movement(U * (length / size), V)
 
 
+def operator_norm(move: Movement) -> float:
+    """The largest singular value of U V', from the triangular factors of U and V."""
+    R, S = (torch.linalg.qr(factor, mode="r").R for factor in move)
+    return torch.linalg.matrix_norm(R @ S.T, 2).item()
+
+
 class LastStep(NamedTuple):
     """The last pre-activation g (m,), and v (m,) with <v, h_(L-1)> = 1 that is orthogonal to all earlier states."""
 
@@ -89,6 +101,14 @@ def best_push(g: Tensor, B: Tensor, length: float) -> Tensor:
     p = torch.zeros_like(g)
     p[chosen] = -g[chosen].sign() * gain[chosen] * (length / gain[chosen].norm())
     return p
+
+
+def boundary_push(g: Tensor, B: Tensor, length: float, step: float = 1e-3) -> tuple[Tensor, Tensor]:
+    """To the boundary and a short way back: q with |q| <= length, which takes g_j just beyond zero where B_j > 0 and
+    B_j^2 / g_j^2 is largest, and p with |p| = step length, proportional to B there, towards the old sign: both (m,)."""
+    mask = best_flips(g, B.clamp(min=0).square(), length)
+    p = torch.where(mask, g.sign() * B, 0.0)
+    return shift(g, mask), p * (step * length / p.norm())
 
 
 def gained(g: Tensor, B: Tensor, p: Tensor) -> float:

@@ -8,12 +8,15 @@ import torch
 from hierlib.data.sequences import token_sequences
 from hierlib.nets.recurrent import gradient, outputs, recurrent, states
 from hierlib.papers.rnn.linearisation import (
+    BOUNDARY,
     Movement,
     along_gradient,
     best_push,
+    boundary_push,
     gained,
     last_step,
     moved,
+    operator_norm,
     worst_law,
 )
 from hierlib.streams import normals
@@ -75,3 +78,26 @@ def test_long_vectors_follow_the_law(tau):
     g, B = normals((m,), 2, "g", scale=(3.0 / m) ** 0.5), normals((m,), 2, "B")
     found = gained(g, B, best_push(g, B, tau / m**0.5))
     assert found == pytest.approx(worst_law(m, tau, 1.5), rel=0.05)
+
+
+def test_the_operator_norm_is_that_of_the_matrix():
+    move = Movement(normals((60, 3), 0, "U"), normals((60, 3), 0, "V"))
+    assert operator_norm(move) == pytest.approx(torch.linalg.matrix_norm(move.U @ move.V.T, 2).item())
+
+
+def test_a_step_back_from_the_boundary_is_that_of_the_network(net, x):
+    step = last_step(net, x)
+    q, p = boundary_push(step.g, net.B, 0.5)
+    assert q.norm() <= 0.5
+    assert (q + p).norm() <= 0.5
+    there = net._replace(W=net.W + torch.outer(q, step.v))
+    found = moved(there, x, Movement(p[:, None], step.v[:, None]))
+    assert found.remainder == pytest.approx(gained(step.g + q, net.B, p), rel=1e-6)
+    assert found.remainder == pytest.approx(net.B[q != 0].norm().item() * p.norm().item(), rel=1e-5)
+
+
+def test_from_the_boundary_long_vectors_follow_their_law():
+    m, omega = 400_000, 2 / 400_000**0.5
+    g, B = normals((m,), 2, "g", scale=(2.0 / m) ** 0.5), normals((m,), 2, "B")
+    q, p = boundary_push(g, B, omega)
+    assert gained(g + q, B, p) / p.norm().item() == pytest.approx(BOUNDARY * omega ** (1 / 3) * m**0.5, rel=0.05)
